@@ -20,13 +20,13 @@ def test_the_counts_of_all_attempts_that_count_are_added():
     kept = [latency(rows[0], _1=90, _2=5), latency(rows[1], _2=4, _9=1), latency(rows[2], _99=100)]
     (found,) = artifacts_of(rows, kept)
     assert (found.cell_key, found.operation, found.n) == (rows[0]["cell_key"], "write", 2)
-    assert found.curves == {"latency_s": curve([{"values": [1.0, 2.0, 9.0], "counts": [90, 9, 1]}])}
+    assert found.percentiles == {"latency_s": curve([{"values": [1.0, 2.0, 9.0], "counts": [90, 9, 1]}])}
 
 
 def test_a_series_is_of_the_typical_attempt():
     rows = [row(repeat=number) for number in (1, 2, 3)]
     (found,) = artifacts_of(rows, [rate(one, one["repeat"]) for one in rows])
-    assert (found.series, found.curves) == ({"rate_per_s": [(0.5, 2), (1.5, 4)]}, {})
+    assert (found.series, found.percentiles) == ({"rate_per_s": [(0.5, 2), (1.5, 4)]}, {})
 
 
 def test_cells_without_any_are_excluded():

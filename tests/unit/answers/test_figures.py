@@ -46,9 +46,9 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
     assert figures["only_s"].model_dump() == {
         "n": 6,
         "median": 3.5,
-        "low": 1,
-        "high": 6,
-        "coverage": 0.96875,
+        "interval_low": 1,
+        "interval_high": 6,
+        "interval_coverage": 0.96875,
     }
     assert (figures["rows_per_s"].n, figures["rows_per_s"].median) == (6, 3500)
     assert (figures["work_total_s"].median, figures["all_memory_working_set_peak_bytes"].median) == (21, 100)
@@ -85,9 +85,9 @@ def test_five_repeats_have_no_interval():
     assert found.figures["only_s"].model_dump() == {
         "n": 5,
         "median": 3,
-        "low": None,
-        "high": None,
-        "coverage": None,
+        "interval_low": None,
+        "interval_high": None,
+        "interval_coverage": None,
     }
 
 

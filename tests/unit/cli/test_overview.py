@@ -129,7 +129,7 @@ def test_what_makes_a_comparison_unfair_is_told():
     rows += [row("delta-spark", "all", "write", 1.0, durability="s3")]
     text = printed(rows, width=200)
     assert "times as long" not in text
-    assert "The attempts differ in durability (disk, s3)" in text
+    assert "Durability differs (disk, s3)" in text
     assert "Limited by the client, not by the store: mongodb write." in text
     assert "Limited by the service" not in text
 

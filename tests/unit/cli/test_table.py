@@ -155,7 +155,7 @@ def test_an_attempt_that_nobody_has_judged_says_why():
 def test_writes_of_different_durability_are_marked():
     read = {**VERIFIED, "operation": "read", "durability": None}
     assert "differ in durability" not in shown(VERIFIED, VERIFIED, read)
-    assert "differ in durability (disk, memory)" in shown(VERIFIED, {**VERIFIED, "durability": "memory"})
+    assert "Durability differs (disk, memory)" in shown(VERIFIED, {**VERIFIED, "durability": "memory"})
 
 
 def test_a_try_that_a_later_one_has_superseded_is_marked():

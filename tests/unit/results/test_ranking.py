@@ -27,7 +27,7 @@ NOISE = (0.0, 0.01, -0.01, 0.005, -0.005, 0.002)
 
 
 def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
-    kind = {"durability": "disk" if operation == "write" else None, "delivers": None}
+    guarantee = {"durability": "disk" if operation == "write" else None, "delivers": None}
     return {
         "attempt_id": uuid.uuid4(),
         "study": NAME,
@@ -47,11 +47,12 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
         "figures_cover": "client",
         "all_memory_working_set_peak_bytes": 100,
         "environment_hash": "e1",
+        **{"server_name": "FerretDB", "server_version": "2", "code_version": "c"},
         "parameters_hash": "p1",
         "parameters": PARAMETERS,
         "method_version": 2,
         "recorded_at": BEGUN + timedelta(hours=hours),
-        **kind,
+        **guarantee,
         **changes,
     }
 
@@ -183,7 +184,7 @@ def test_a_limit_is_excluded_and_may_be_asked_for():
     assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
     assert found.excluded[0].measured.took.median == pytest.approx(0.1, rel=0.01)
     both = ranked(*rows, included=frozenset({"limit"}))
-    assert (places(both), both.question.kind) == ([(1, "null"), (2, "mongodb")], "disk")
+    assert (places(both), both.question.guarantee) == ([(1, "null"), (2, "mongodb")], "disk")
 
 
 def test_who_is_bound_by_its_client_is_excluded():
@@ -224,14 +225,14 @@ def test_who_guarantees_something_else_is_excluded_and_may_be_ranked_by_itself()
         repeated(cell("delta-kernel"), 0.5, durability="unknown"),
     ]
     found = ranked(*rows)
-    assert (found.question.kind, list(found.kinds)) == ("disk", ["disk", "s3"])
+    assert (found.question.guarantee, list(found.guarantees)) == ("disk", ["disk", "s3"])
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     assert reasons(found) == {
         "delta-rs": [("unlike", "guarantees s3, and not disk")],
         "delta-kernel": [("unlike", "guarantees an unknown durability, and not disk")],
     }
     assert places(ranked(*rows, guarantee="s3")) == [(1, "delta-rs")]
-    with pytest.raises(SpecError, match="Unknown kind 's4'"):
+    with pytest.raises(SpecError, match="Unknown guarantee 's4'"):
         ranked(*rows, guarantee="s4")
 
 
@@ -246,14 +247,14 @@ def test_reads_are_ranked_with_those_that_deliver_the_same():
     assert reasons(found) == {"delta-rs": [("unlike", "delivers Arrow, and not dicts")]}
 
 
-def test_of_as_many_of_each_kind_those_of_the_best_one_are_ranked():
+def test_of_as_many_of_each_guarantee_those_of_the_best_one_are_ranked():
     rows = repeated(MONGODB, 2.0), repeated(DELTA, 1.0, durability="s3")
     assert places(ranked(*rows)) == [(1, "delta-rs")]
 
 
-def test_where_nothing_is_promised_all_are_alike():
+def test_where_nothing_is_guaranteed_all_are_alike():
     found = ranked(repeated(MONGODB, 2.0, durability=None), repeated(DELTA, 1.0, durability=None))
-    assert (places(found), found.question.kind) == ([(1, "delta-rs"), (2, "mongodb")], None)
+    assert (places(found), found.question.guarantee) == ([(1, "delta-rs"), (2, "mongodb")], None)
 
 
 def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine():

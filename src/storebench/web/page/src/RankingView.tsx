@@ -150,17 +150,7 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
   return (
     <ScrollTable
       label={label}
-      columns={[
-        "place",
-        "cell",
-        "median",
-        "interval",
-        "n",
-        RELATIVE,
-        "it is",
-        "guarantee",
-        "unsound",
-      ]}
+      columns={["place", "cell", "median", "interval", "n", RELATIVE, "it is", "guarantee", "unsound"]}
     >
       {found.ranked.map((line) => (
         <tr key={line.cell_key}>

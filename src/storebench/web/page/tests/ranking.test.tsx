@@ -15,7 +15,8 @@ import {
 import { SiteRankings } from "../src/SiteRankings";
 import { sqlOfRanking } from "../src/sql";
 import type { ExcludedCell, RankedCell, Ranking } from "../src/types";
-import { BULK, CLAIMS, NO_ORIGIN, TOY } from "./data";
+import { CLAIMS } from "./claimsData";
+import { BULK, NO_ORIGIN, TOY } from "./data";
 
 const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => ({
   cell_key: `bulk_write_read/${store}/reference/batch=10/rows=2000/seed=7`,

@@ -2,7 +2,8 @@ import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/types";
-import { BULK, CLAIMS, cellOf, FAILED, measured, NO_CLAIMS, RUN, TOY, TURN, toy, unfold } from "./data";
+import { CLAIMS, NO_CLAIMS } from "./claimsData";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
