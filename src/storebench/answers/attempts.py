@@ -1,4 +1,4 @@
-"""API models of attempts and their summaries."""
+"""Models of attempts and their summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API models of the runs that would decide a comparison."""
+"""Models of the runs that would decide a comparison."""
 
 from __future__ import annotations
 

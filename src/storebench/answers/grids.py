@@ -1,4 +1,4 @@
-"""API models of a study's grid."""
+"""Models of a study's grid."""
 
 from __future__ import annotations
 

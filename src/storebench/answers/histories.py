@@ -1,4 +1,4 @@
-"""API models of a cell over time."""
+"""Models of a cell over time."""
 
 from __future__ import annotations
 

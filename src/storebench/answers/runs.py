@@ -1,4 +1,4 @@
-"""API models of runs."""
+"""Models of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API models of a future run: its form and its draft."""
+"""Models of a future run: its form and its draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API models of studies and cell names."""
+"""Models of studies and cell names."""
 
 from __future__ import annotations
 

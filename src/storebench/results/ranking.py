@@ -138,15 +138,16 @@ def rank(
     known = Environments(study, rows, environments)
     there = known.chosen(question.conditions)
     measured = [known.measured(cell, there, by_cover=metric["by_cover"]) for cell in chosen.cells]
-    apart = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
+    exclusions = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
 
     def ranks(one: Measured) -> bool:
-        return all(why.reason in question.included for why in apart[one.cell])
+        return all(why.reason in question.included for why in exclusions[one.cell])
 
     some = _in_order(measured, metric)
     # among equally frequent guarantees, the guarantee of the best cell comes first
     guarantees = [
-        guarantee for guarantee, _ in guarantees_of(one for one in some if not apart[one.cell]).most_common()
+        guarantee
+        for guarantee, _ in guarantees_of(one for one in some if not exclusions[one.cell]).most_common()
     ]
     guarantees += [
         guarantee
@@ -159,7 +160,7 @@ def rank(
     for one in some:
         # a limit store delivers and guarantees nothing
         if not is_limit(study, one) and (why := unlike(one, guarantee)):
-            apart[one.cell].append(why)
+            exclusions[one.cell].append(why)
     excluded = [one for one in measured if not ranks(one)]
     return Ranking(
         replace(
@@ -175,7 +176,7 @@ def rank(
         known.known,
         guarantees,
         _lines([one for one in some if ranks(one)], question.margin),
-        [Excluded(one, apart[one.cell]) for one in excluded],
+        [Excluded(one, exclusions[one.cell]) for one in excluded],
     )
 
 
