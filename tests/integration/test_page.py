@@ -128,9 +128,9 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         assert cell["figures"][metric] == {
             "n": 6,
             "median": pytest.approx(1.035),
-            "low": 1.01,
-            "high": 1.06,
-            "coverage": 0.96875,
+            "interval_low": 1.01,
+            "interval_high": 1.06,
+            "interval_coverage": 0.96875,
         }
         assert cell["figures"].keys() == {metric, "rows_per_s", "work_total_s"}, "memory was not measured"
         assert cell["figures"]["rows_per_s"]["median"] == pytest.approx(ROWS / 1.035, rel=1e-3)
