@@ -97,8 +97,8 @@ def main(rows: int, axes: tuple[str, ...], repeats: int, client: str) -> None:
                     found[kind].append(row)
                 else:
                     disturbed[kind] += 1
-        left_out = f" ({disturbed.total()} disturbed, left out)" if disturbed else ""
-        console.print(f"turn {turn} of {repeats}: {_line(ratios(found))}{left_out}")
+        excluded = f" ({disturbed.total()} disturbed, excluded)" if disturbed else ""
+        console.print(f"turn {turn} of {repeats}: {_line(ratios(found))}{excluded}")
     if lost := disturbed.keys() - found.keys():
         raise click.ClickException(
             f"each attempt of these was disturbed: {sorted((*key, ENCRYPTION, on) for key, on in lost)}"

@@ -336,14 +336,14 @@ def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str,
     arms = 2 if params["a_a"] else 1
     turns = Counter(turn.cell.key for turn in started["turns"] if turn.repeat > 0)
     drafted = {one["key"]: one["repeats"] * arms for one in draft["cells"]}
-    left_out = {cell.key for cell in started["skipped"]}
-    if draft["cells_total"] != len({*turns, *left_out}):
+    excluded = {cell.key for cell in started["skipped"]}
+    if draft["cells_total"] != len({*turns, *excluded}):
         return (
-            f"the draft has {draft['cells_total']} cells, the plan {len(turns)} and {len(left_out)} left out"
+            f"the draft has {draft['cells_total']} cells, the plan {len(turns)} and {len(excluded)} excluded"
         )
-    if not left_out and any(turns[key] != count for key, count in drafted.items()):
+    if not excluded and any(turns[key] != count for key, count in drafted.items()):
         return "the draft has other repeats of a cell"
-    if not left_out:
+    if not excluded:
         operations = sum(len(study.operations_of(turn.cell.store)) for turn in started["turns"])
         if draft["operations"] != operations:
             return f"the draft has {draft['operations']} operations, the plan {operations}"

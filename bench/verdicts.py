@@ -20,13 +20,14 @@ from rich.console import Console
 
 from bench.overhead import Bench, axes_of, study
 from bench.variant import copied_checkout, pod_image, used
+from storebench.cli.output.comparison import print_comparison
+from storebench.cli.output.repeats import plan_text
 from storebench.results.compare import compare
-from storebench.results.comparison_output import print_comparison
 from storebench.results.power import MOST_UNITS
 from storebench.results.queries import Queries
-from storebench.results.repeats import plan_repeats, plan_text
+from storebench.results.repeats import plan_repeats
 from storebench.results.sides import Key, sides_of
-from storebench.results.verdicts import MARGIN, Pair, Verdict, alike_share, verdicts_of
+from storebench.results.verdicts import Pair, Verdict, alike_share, verdicts_of
 from storebench.study.cell import Cell
 
 STORE, OPERATION = "mongodb", "write"
@@ -130,7 +131,7 @@ def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: 
     planted = compare(queries, runs[ONE], runs[SLOWED])
     for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
         console.rule(title)
-        print_comparison(console, found, MARGIN * 100, noise=found is equal)
+        print_comparison(console, found, noise=found is equal)
     aimed: list[Verdict] = []
     others: list[Verdict] = []
     for (cell, operation), verdict in planted.verdicts.items():
@@ -138,7 +139,7 @@ def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: 
         (aimed if planted_in else others).append(verdict)
     plan = plan_repeats(queries, runs[ONE], runs[OTHER], difference=SLOWDOWN)
     console.print(plan_text(plan))
-    turns = plan.needed or MOST_UNITS
+    turns = plan.units_needed or MOST_UNITS
     false_share, power = drawn(sides_of(queries, runs[ONE], runs[OTHER]).pairs()[0], turns)
     print(
         f"equal_cannot_tell_share={alike_share(list(equal.verdicts.values())):.3f}"

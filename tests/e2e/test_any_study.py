@@ -97,7 +97,7 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
     _, again = measure("--axis", "parts=2,lines")
     compared = storebench("compare", rows[0]["run"], again[0]["run"], "--format", "json")
     verdicts = json.loads(compared.stdout)
-    compared = [(one["cell"], one["operation"]) for one in verdicts["verdicts"]]
+    compared = [(one["cell_key"], one["operation"]) for one in verdicts["verdicts"]]
     assert (
         sorted(compared) == sorted(undisturbed(rows) & undisturbed(again)) and verdicts["differences"] == []
     )

@@ -40,8 +40,8 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
     marks = {(row["store"], row["figures_cover"], row["client_cores_usable"]) for row in rows}
     assert marks == {("mongodb", "client", 1), ("null", "engine", None)}
     assert all((row["client_bound"] is None) == (row["store"] == "null") for row in rows)
-    promised = {(row["store"], row["operation"], row["durability"]) for row in rows}
-    assert promised == {
+    guarantees = {(row["store"], row["operation"], row["durability"]) for row in rows}
+    assert guarantees == {
         ("mongodb", "write", "disk"),
         ("null", "write", "none"),
         *((store, "read", None) for store in ("mongodb", "null")),

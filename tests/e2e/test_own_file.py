@@ -29,7 +29,7 @@ def test_stores_give_it_back(file):
     assert all("all 12 fields by" in row["verification"] for row in rows)
 
 
-def test_a_store_that_cannot_hold_it_is_left_out_with_the_reason(file):
+def test_a_store_that_cannot_hold_it_is_excluded_with_the_reason(file):
     name = file(b"id,net price\n1,2.50\n", "csv")
     code, text, rows = run("--dataset", name, "--stores", "null,delta-rs", "--axis", "batch=all")
     assert code == 0, text

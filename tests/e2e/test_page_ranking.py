@@ -20,7 +20,7 @@ CHOSEN = {
     "rank:rows": str(ROWS),
     "rank:seed": str(SEED),
     "rank:axis:batch": "500",
-    "rank:kind": "disk",
+    "rank:guarantee": "disk",
 }
 
 
@@ -84,12 +84,28 @@ def test_the_command_prints_the_same(visit, token, run):
     expect(tab.get_by_label("Places").locator("tbody tr").first).to_be_visible(timeout=30_000)
     shown = json.loads(saved(tab, "Save the ranking as JSON"))
     options = {"--study": STUDY, "--operation": "write", "--rows": str(ROWS), "--seed": str(SEED)}
-    options |= {"--axis": "batch=500", "--kind": "disk", "--format": "json"}
+    options |= {"--axis": "batch=500", "--guarantee": "disk", "--format": "json"}
     said = storebench("ranking", *(part for pair in options.items() for part in pair))
     assert said.returncode == 0, said.stderr
-    told = json.loads(said.stdout)["cells"]
-    same = ("place", "store", "client", "median", "n", "runs", "verdict", "left_out", "delivers_or_promises")
-    assert [[one[name] for name in same] for one in told] == [[one[name] for name in same] for one in shown]
+    told = json.loads(said.stdout)
+    cells = [*told["ranked"], *told["excluded"]]
+    same = (
+        "cell_key",
+        "runs",
+        "guarantee",
+        "place",
+        "verdict",
+        "relative_to_best",
+        "ratio_low",
+        "ratio_high",
+    )
+    assert [[one[name] for name in same] for one in shown] == [
+        [one.get(name) for name in same] for one in cells
+    ]
+    figures = ("n", "median", "interval_low", "interval_high", "interval_coverage")
+    assert [[one[name] for name in figures] for one in shown] == [
+        [one["spread"][name] for name in figures] for one in cells
+    ]
 
 
 def test_each_figure_leads_on_to_airflows_log(visit, token, run):

@@ -106,11 +106,12 @@ def test_the_newest_run_with_repeats_decides_each_claim(database, study, measure
     found = json.loads(printed("--format", "json"))
     assert verdicts(found) == EXPECTED
     (case,) = found["claims"][0]["cases"]
-    assert (case["runs"], case["rows"], case["n"]) == ([f"{STUDY}/{measured[0]}"], 1000, "6 rounds")
-    assert 0.4 < case["low"] < case["ratio"] < case["high"] < 0.6
+    assert (case["runs"], case["rows"]) == ([f"{STUDY}/{measured[0]}"], 1000)
+    assert (case["units_before"], case["units_after"], case["units"]) == (6, 6, "rounds")
+    assert 0.4 < case["ratio_low"] < case["ratio"] < case["ratio_high"] < 0.6
     (other,) = found["claims"][1]["cases"]
     assert other["reason"] == "FerretDB answered for mongodb, and the text is about MongoDB"
-    assert (other["ratio"], other["n"]) == (case["ratio"], "6 rounds")
+    assert (other["ratio"], other["units_before"]) == (case["ratio"], 6)
     table, markdown = printed(), printed("--format", "markdown")
     for text in (FASTER.text, "6 rounds", measured[0], "confirmed"):
         assert text in table and text in markdown

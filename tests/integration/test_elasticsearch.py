@@ -187,7 +187,7 @@ def test_a_template_that_makes_the_translog_asynchronous_is_told(run, template, 
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_verification_of_a_write_notices_what_the_server_left_out(run, template, client):
+def test_verification_of_a_write_notices_what_the_server_excludes(run, template, client):
     template(template={"mappings": {"_source": {"excludes": ["city"]}}})
     code, result = run("write", client)
     assert (code, result.error_kind) == (4, "verification_failed")

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.follow import Progress, duration
+from storebench.cli.output.overview import print_overview
 from storebench.results.fixed import Fixed, fixed_of
-from storebench.results.overview import print_overview
 from storebench.results.repository import Repository, run_id_of
 from storebench.trigger import Look
 from tests.integration.recorded import STUDY

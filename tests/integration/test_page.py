@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict
 
 from storebench.airflow.compat.api_server import get_user
 from storebench.attempt.result import AttemptResult
+from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.migrate import grant
@@ -127,9 +129,9 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         assert cell["figures"][metric] == {
             "n": 6,
             "median": pytest.approx(1.035),
-            "low": 1.01,
-            "high": 1.06,
-            "coverage": 0.96875,
+            "interval_low": 1.01,
+            "interval_high": 1.06,
+            "interval_coverage": 0.96875,
         }
         assert cell["figures"].keys() == {metric, "rows_per_s", "work_total_s"}, "memory was not measured"
         assert cell["figures"]["rows_per_s"]["median"] == pytest.approx(ROWS / 1.035, rel=1e-3)
@@ -269,7 +271,7 @@ def test_histograms_are_merged_and_a_series_is_of_the_typical_repeat(client, rep
         )
     (found,) = get(client, "artifacts", run=name)["items"]
     assert (found["cell_key"], found["operation"], found["n"]) == (cells[0].key, "read", 3)
-    curve = dict(found["curves"]["latency_s"])
+    curve = dict(found["percentiles"]["latency_s"])
     assert (curve[0], curve[50], curve[87.5], curve[100]) == (0.001, 0.002, 0.003, 0.5)
     assert found["series"] == {"rate_per_s": [[0.0, 2.0], [1.0, 2.0]]}
 
@@ -416,18 +418,37 @@ def test_two_runs_are_compared(client, run, cells):
     found = get(client, "compare", before=before, after=after)
     origin = found["verdicts"][0]["origin_after"]
     assert (origin["servers"], len(origin["code_versions"]), len(origin["dates"])) == (["FerretDB"], 1, 1)
-    assert {(verdict["label"], verdict["reason"]) for verdict in found["verdicts"]} == {("worse", None)}
+    assert {(verdict["verdict"], verdict["reason"]) for verdict in found["verdicts"]} == {("worse", None)}
     rates = get(client, "compare", before=before, after=after, metric="rows_per_s")["verdicts"]
-    assert {(verdict["label"], verdict["unit"]) for verdict in rates} == {("worse", "rows/s")}
+    assert {(verdict["verdict"], verdict["unit"]) for verdict in rates} == {("worse", "rows/s")}
     get(client, "compare", before=before, after=after, metric="rows", answers=404)
     assert found["caution"].startswith("One run on each side")
     assert found["differences"] == ["mongodb: kernel: 6.1 -> 6.2"]
     assert [one["airflow_run_id"] for one in found["before"]] == [before]
 
 
+def test_the_command_compares_as_the_api_does(database, monkeypatch, client, run, cells):
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", database)
+
+    def printed(*sides):
+        result = CliRunner().invoke(main, ["compare", *sides, "--format", "json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    before, after = run(cells, 8), run(cells[:1], 8, lambda cell, turn: 2 + turn.repeat / 100)
+    found = printed(before, after)
+    assert found == get(client, "compare", before=before, after=after)
+    assert {one["cell_key_after"] for one in found["verdicts"]} == {cells[0].key}
+    assert {(one["cell_key"], one["cell_key_after"]) for one in found["no_verdict"]} == {(cells[1].key, None)}
+    of_cells = printed(cells[0].key, cells[1].key)
+    keys = {(one["cell_key"], one["cell_key_after"]) for one in of_cells["verdicts"]}
+    assert keys == {(cells[0].key, cells[1].key)}
+    assert [one["airflow_run_id"] for one in of_cells["after"]] == [before]
+
+
 def test_what_cannot_be_told_says_why(client, run, cells):
     found = get(client, "compare", before=run(cells, 1), after=run(cells, 1))
-    assert {verdict["label"] for verdict in found["verdicts"]} == {"cannot tell"}
+    assert {verdict["verdict"] for verdict in found["verdicts"]} == {"cannot tell"}
     assert {verdict["reason"] for verdict in found["verdicts"]} == {
         "too few repeats (A has 1, B 1; 5 at least): the noise is not known"
     }
@@ -526,7 +547,7 @@ def test_a_cells_history_has_its_change_its_levels_and_its_baselines(client, rep
     (change,) = series["changes"]
     assert (found["metric"], found["unit"], series["runs"]) == (RANKED_BY["read"], "s", 18)
     assert (change["before"]["last"]["run_id"], change["after"]["first"]["run_id"]) == (ids[8], ids[9])
-    assert (change["label"], round(change["ratio"], 1)) == ("worse", 1.5)
+    assert (change["verdict"], round(change["ratio"], 1)) == ("worse", 1.5)
     assert [level["runs"] for level in series["levels"]] == [9, 9]
     assert series["baselines"][names[2]]["run_id"] == ids[2]
     by_another = get(client, "history", cell=cell.key, operation="read", metric="work_total_s")

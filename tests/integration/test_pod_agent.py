@@ -111,7 +111,7 @@ def test_the_container_s_figures_are_those_of_its_cgroup(pod, tmp_path, files):
     assert (found["window"]["cpu_s"], found["window"]["throttled_periods"]) == (0, 0)
 
 
-def test_what_the_kernel_does_not_tell_is_left_out(pod, tmp_path):
+def test_what_the_kernel_does_not_tell_is_excluded(pod, tmp_path):
     (tmp_path / "proc").mkdir()
     _, found = pod(
         MEASURES, STOREBENCH_AGENT_PROC=str(tmp_path / "proc"), STOREBENCH_AGENT_CGROUP=str(tmp_path)

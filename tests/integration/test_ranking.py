@@ -96,20 +96,20 @@ def get(client, answers=200, **query):
 
 
 def places(found):
-    return [(line["place"], line["store"], line["label"]) for line in found["lines"]]
+    return [(line["place"], line["store"], line["verdict"]) for line in found["ranked"]]
 
 
 def test_all_runs_of_the_same_environment_are_ranked(client, measured):
     found = get(client, seed=measured)
     assert places(found) == [(1, "mongodb", "the best"), (1, "elasticsearch", "cannot tell")]
-    line = found["lines"][1]
+    line = found["ranked"][1]
     # two runs are two units, and five are needed
     assert line["reason"].startswith("too few runs (A has 2, B 2; 5 at least)")
-    assert (line["took"]["n"], line["runs"], line["times"]) == (6, 2, pytest.approx(1.5))
-    assert line["took"]["median"] == pytest.approx(3.006)
-    assert (line["kind"], found["kind"], found["kinds"]) == ("disk", "disk", ["disk", "s3"])
+    assert (line["spread"]["n"], line["runs"], line["relative_to_best"]) == (6, 2, pytest.approx(1.5))
+    assert line["spread"]["median"] == pytest.approx(3.006)
+    assert (line["guarantee"], found["guarantee"], found["guarantees"]) == ("disk", "disk", ["disk", "s3"])
     assert line["origin"]["servers"] == ["FerretDB"]
-    assert {one["store"]: [why["reason"] for why in one["reasons"]] for one in found["left_out"]} == {
+    assert {one["store"]: [why["reason"] for why in one["reasons"]] for one in found["excluded"]} == {
         "null": ["limit"],
         "delta-spark": ["unlike"],
     }
@@ -137,7 +137,7 @@ def test_five_runs_tell_them_apart(client, run, cells):
         )
     found = get(client, seed=seed)
     assert places(found) == [(1, "mongodb", "the best"), (2, "elasticsearch", "worse")]
-    assert found["lines"][1]["low"] == pytest.approx(1.5, rel=0.01)
+    assert found["ranked"][1]["ratio_low"] == pytest.approx(1.5, rel=0.01)
     assert found["caution"] is None
 
 
@@ -145,10 +145,10 @@ def test_another_choice_is_another_ranking(client, measured):
     asked = {"seed": measured, "operation": "read", "metric": "rows_per_s", "include": ["limit"]}
     found = get(client, **asked, axis=["executors=1"])
     assert places(found)[0] == (1, "null", "the best")
-    assert found["lines"][1]["times"] == pytest.approx(10.0)
+    assert found["ranked"][1]["relative_to_best"] == pytest.approx(10.0)
     assert (found["axes"], found["included"]) == ({"batch": "10", "executors": "1"}, ["limit"])
-    assert found["kind"] is None
-    assert places(get(client, seed=measured, kind="s3")) == [(1, "delta-spark", "the best")]
+    assert found["guarantee"] is None
+    assert places(get(client, seed=measured, guarantee="s3")) == [(1, "delta-spark", "the best")]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_another_choice_is_another_ranking(client, measured):
         ({"rows": 7}, 404),
         ({"axis": ["batch=7"]}, 404),
         ({"environment": "nonesuch"}, 404),
-        ({"kind": "x'; DROP TABLE storebench.attempt; --"}, 404),
+        ({"guarantee": "x'; DROP TABLE storebench.attempt; --"}, 404),
         ({"include": ["disturbed"]}, 422),
         ({"margin_percent": 101}, 422),
         ({"axis": ["batch"]}, 422),
@@ -182,15 +182,11 @@ def test_a_stranger_sees_nothing_of_it(database, run, cells):
 def test_the_command_says_what_the_page_says(client, command, measured):
     found = get(client, seed=measured)
     told = json.loads(command("--seed", str(measured), "--format", "json"))
-    assert [(one["place"], one["store"], one["median"]) for one in told["cells"]] == [
-        *((line["place"], line["store"], line["took"]["median"]) for line in found["lines"]),
-        *((None, one["store"], one["took"]["median"]) for one in found["left_out"]),
-    ]
-    assert (told["environment"], told["kind"]) == (found["environment"], found["kind"])
+    assert told == found
     text = command("--seed", str(measured))
     assert "the best" in text and "Excluded:" in text and "guarantees s3, and not disk" in text
     csv = command("--seed", str(measured), "--format", "csv").splitlines()
-    assert (len(csv), csv[0].split(",")[:3]) == (5, ["cell", "store", "client"])
+    assert (len(csv), csv[0].split(",")[:3]) == (5, ["study", "operation", "cell_key"])
     assert "--axis takes NAME=VALUE" in command("--axis", "batch", code=2)
     assert "Unknown axis 'nonesuch'" in command("--axis", "nonesuch=1", code=2)
 
@@ -207,9 +203,9 @@ def test_a_cell_that_was_only_tried_is_named(client, repository, measured, cells
         order_seed=1,
         skipped={},
     )
-    (found,) = [one for one in get(client, seed=measured)["left_out"] if one["store"] == "delta-rs"]
+    (found,) = [one for one in get(client, seed=measured)["excluded"] if one["store"] == "delta-rs"]
     assert found["reasons"] == [{"reason": "not verified", "text": "none"}]
-    assert found["took"] is None
+    assert found["spread"] is None
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,7 @@ def test_a_run_keeps_the_order_of_its_turns(repository, run):
         repository.recorded_turn(run, "", 2)
 
 
-def test_a_turn_that_was_left_out_on_purpose_is_no_gap(repository, run):
+def test_a_turn_that_was_excluded_on_purpose_is_no_gap(repository, run):
     repository.skip(run, OTHER, 1, "known well enough")
     assert fill_gaps(repository, run) == 2, "those of the other cell"
 

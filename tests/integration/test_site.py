@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from bench.scratch import scratch
+from storebench.answers import figures
 from storebench.errors import SpecError
 from storebench.results.migrate import migrate
 from storebench.results.prune import Pruning
@@ -16,7 +17,7 @@ from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
 from storebench.results.repository import Repository, run_id_of
 from storebench.results.summary import refresh
-from storebench.web import figures, report
+from storebench.web import report
 from storebench.web.reading import Reading
 from storebench.web.site import write_site
 from tests.integration.conftest import required
@@ -82,7 +83,7 @@ def test_a_site_has_a_page_for_each_run_and_all_data_beside_them(database, run, 
     for one in page["rankings"]:
         # what is not chosen is what most cells were measured at
         batch = one["axes"]["batch"]
-        ranked = {line["cell_key"] for line in (*one["lines"], *one["left_out"])}
+        ranked = {line["cell_key"] for line in (*one["ranked"], *one["excluded"])}
         assert ranked == {cell.key for cell in cells if cell.value("batch") == batch} != set()
 
     table = parquet.read_table(folder / "data" / STUDY / "attempts.parquet")

@@ -131,7 +131,7 @@ def test_runs_in_turns_are_one_comparison_that_can_be_shared(client, database, m
     noisy(cells, 1, name=f"turns__{made}__006A")
     found = get(client, "compare", **sides)
     assert (found["units"], found["caution"]) == ("turns", None)
-    assert {one["label"] for one in found["verdicts"]} == {"worse"}
+    assert {one["verdict"] for one in found["verdicts"]} == {"worse"}
     assert [one["airflow_run_id"] for one in found["after"]] == [
         f"turns__{made}__{n:03}B" for n in range(1, 6)
     ]

@@ -138,7 +138,7 @@ def test_a_plan_is_printed(database, monkeypatch, run, cells):
     plan = json.loads(
         CliRunner().invoke(main, ["plan-repeats", name, "--difference", "20", "--format", "json"]).stdout
     )
-    assert plan["units"] == "repeats" and len(plan["cells"]) == plan["pairs"] == 4
+    assert plan["units"] == "repeats" and len(plan["operations"]) == plan["pairs"] == 4
 
 
 def test_a_plan_takes_the_noise_of_the_turns(queries, run, cells):
@@ -146,7 +146,7 @@ def test_a_plan_takes_the_noise_of_the_turns(queries, run, cells):
     turns = plan_repeats(queries, ",".join(runs[::2]), ",".join(runs[1::2]), difference=0.2)
     alone = plan_repeats(queries, ",".join(runs), None, difference=0.2)
     assert (turns.units, alone.units) == ("turns", "runs")
-    assert turns.needed < alone.needed
+    assert turns.units_needed < alone.units_needed
     assert {(one.cell, one.n) for one in turns.cells} == {(cell.key, 2) for cell in cells}
 
 

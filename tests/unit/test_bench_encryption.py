@@ -60,7 +60,7 @@ def test_disturbed_attempts_are_in_no_figure_and_their_number_is_said(bench):
     found = bench("the first")
     assert found.exit_code == 0, found.output
     lines = found.output.splitlines()
-    assert lines[0] == "turn 1 of 2: ratio_read_all=1.500 (1 disturbed, left out)"
+    assert lines[0] == "turn 1 of 2: ratio_read_all=1.500 (1 disturbed, excluded)"
     assert "max_ratio=1.500 " in lines[-1] and lines[-1].endswith("repeats=4 disturbed=2")
 
 

@@ -34,7 +34,7 @@ def test_a_process_is_sampled_with_the_children_that_it_has_waited_for():
     assert after.pss_bytes > 1e6 and after.parent == os.getppid()
 
 
-def test_a_process_that_has_ended_is_left_out():
+def test_a_process_that_has_ended_is_excluded():
     ended = subprocess.Popen(["true"])
     ended.wait()
     assert sample([ended.pid]) == {}

@@ -46,7 +46,8 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 @pytest.fixture
 def stopped_run(monkeypatch):
     """Set up a run without an end in the results, which may be over in Airflow, and its leftovers."""
-    from storebench.results import left, repository, table
+    from storebench.cli.output import table
+    from storebench.results import left, repository
     from storebench.results.left import Undropped
 
     run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "airflow_id": "this"}
@@ -179,7 +180,8 @@ def test_a_run_that_goes_on_has_left_nothing(stopped_run, monkeypatch):
 
 
 def test_a_run_that_was_stopped_is_listed_as_it_will_be_closed(stopped_run, monkeypatch):
-    from storebench.results import repository, table
+    from storebench.cli.output import table
+    from storebench.results import repository
 
     states(monkeypatch, "failed")
     row = {"id": "d/r", "state": "running", "planned": 12, "verified": 3, "failed": 1, "not_run": 0}

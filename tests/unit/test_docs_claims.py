@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storebench.results.claims_output import CLAIM
+from storebench.cli.output.claims import CLAIM
 from storebench.study import studies
 
 PAGES = Path(__file__).parents[2] / "docs" / "studies"

@@ -126,7 +126,7 @@ def test_where_only_a_range_is_known_of_how_long_it_takes_both_ends_are_told():
     assert "0 s of about 1 min 35 s to 2 h 0 min · cell.write" in text
 
 
-def test_what_is_left_out_is_told_before_anything_is_measured(monkeypatch):
+def test_what_is_excluded_is_told_before_anything_is_measured(monkeypatch):
     recorded = Results()
     reasons = ["a cannot hold it", "a cannot hold it", *(f"reason {n}" for n in range(6))]
     monkeypatch.setattr(recorded, "skipped", lambda run_id: reasons)

@@ -57,7 +57,9 @@ def copies_of(study: PlannedStudy, params: Mapping[str, Any], exists: Exists) ->
     return copies
 
 
-def check_sizes(study: PlannedStudy, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists) -> None:
+def check_sizes(
+    study: PlannedStudy, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists
+) -> None:
     """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
     asked = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells

@@ -32,8 +32,9 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     RUN is a run's id, 'latest', or 'baseline:NAME'; several runs are combined. By default each case uses the newest run that has both sides
     and at least 5 rounds.
     """
+    from storebench.answers.claims import claims_answer
+    from storebench.cli.output.claims import as_markdown, print_claims
     from storebench.results.claims import judged_claims, runs_of
-    from storebench.results.claims_output import as_json, as_markdown, print_claims
     from storebench.results.queries import Queries
     from storebench.study import studies
     from storebench.study.record import StudyRecord
@@ -51,7 +52,7 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
         record = queries.study(study)
     judged = judged_claims(queries, record, runs_of(queries, names, study))
     if format_ == "json":
-        click.echo(as_json(study, judged))
+        click.echo(claims_answer(study, judged).model_dump_json(indent=2))
     elif format_ == "markdown":
         click.echo(as_markdown(study, judged), nl=False)
     else:

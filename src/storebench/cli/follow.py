@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from storebench.cli.output.table import remark, told_apart
+from storebench.cli.output.units import figure_text
 from storebench.results.database import Row
 from storebench.results.expected import range_of
 from storebench.results.repository import Repository, run_id_of
-from storebench.results.table import remark, told_apart
-from storebench.results.units import figure_text
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 from storebench.trigger import Airflow, Look, Task, name_of
@@ -122,7 +122,7 @@ class Progress:
             self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
             expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
-            self._say_left_out()
+            self._say_excluded()
             self.say(self._lines.heading(self.run["planned"]))
         limit = None if first or look.over else AT_ONCE
         for row in self.repository.results(run=self.run_id, limit=limit):
@@ -142,7 +142,7 @@ class Progress:
         if self._waits == WAITS_AFTER and (why := self.why_waiting(waiting[0]["pool"])):
             self.say(f"waiting: {why}")
 
-    def _say_left_out(self) -> None:
+    def _say_excluded(self) -> None:
         """Print why the plan excludes turns."""
         reasons = Counter(self.repository.skipped(self.run_id)).most_common()
         for reason, n in reasons[:REASONS]:

@@ -127,8 +127,8 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run until it ends, then its overview and the next commands. Raises RunFailed unless the whole run is verified."""
     from storebench.cli import follow
     from storebench.cli.next_steps import next_lines
+    from storebench.cli.output.overview import print_overview
     from storebench.results.fixed import fixed_of
-    from storebench.results.overview import print_overview
     from storebench.results.repository import run_id_of
     from storebench.trigger import RunFailed
 
@@ -156,7 +156,7 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
 
 def _largest(study: Any) -> Any:
     """Return the study's preset with the most rows; None without presets, or without the study's file."""
-    from storebench.results.sentences import Larger
+    from storebench.cli.output.sentences import Larger
 
     presets = study.presets.items() if study else ()
     larger = [Larger(name, preset.params.get("rows", study.rows)) for name, preset in presets]
@@ -205,10 +205,10 @@ def runs(study: str | None, limit: int) -> None:
     A run was stopped if it was marked as failed or deleted in Airflow. Its leftovers are data in stores. The state 'running?' means that
     Airflow cannot be asked whether the run has ended.
     """
+    from storebench.cli.output.table import print_runs
     from storebench.results.left import Left
     from storebench.results.repository import Repository
     from storebench.results.stopped import as_closed, ask, tell
-    from storebench.results.table import print_runs
     from storebench.trigger import Airflow
 
     repository = Repository(results_dsn())
@@ -228,9 +228,10 @@ def clean(yes: bool) -> None:
     Leftovers are data of ended runs in stores, their Secrets and pods, and datasets in S3 of no run in the results. The data of runs in
     progress, data kept by --keep-data, and all results stay.
     """
+    from storebench.cli.output.leftovers import print_unneeded
     from storebench.results.left import Left
     from storebench.results.repository import Repository
-    from storebench.results.unneeded import CLEAN_DAG, find, print_unneeded
+    from storebench.results.unneeded import CLEAN_DAG, find
     from storebench.trigger import Airflow, RunFailed
 
     airflow = Airflow(*airflow_login())
@@ -314,9 +315,10 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
     Only attempts with the study's default parameters, or with the given parameters, count as verified.
     """
     from storebench.airflow.params import defaults_of
+    from storebench.cli.output.grid import print_grid
     from storebench.errors import unknown
     from storebench.planning.conf import conf_of
-    from storebench.results.missing import backfill_command, cells_of, print_grid
+    from storebench.results.missing import backfill_command, cells_of
     from storebench.results.queries import Queries
     from storebench.study.partition import partitions
     from storebench.study.studies import find

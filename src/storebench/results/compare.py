@@ -52,6 +52,9 @@ class Comparison:
     to_come: dict[Key, list[str]]  # pending attempts of runs that have not ended
     going_on: tuple[str, ...]  # names of the runs that have not ended
     attempts: tuple[Mapping[Key, Sequence[Row]], Mapping[Key, Sequence[Row]]]  # attempts of A and of B
+    cells: Mapping[Key, tuple[str, str | None]]  # keys of A's and B's cell; None if B has no attempt
+    runs: tuple[Sequence[str], Sequence[str]]  # ids of the runs of A and of B
+    margin: float  # a smaller difference does not count: 0.05 is 5 %
 
     def in_words(self, key: Key, label: str) -> str:
         """Return the text of a verdict's label for a pair."""
@@ -142,6 +145,9 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
         to_come,
         tuple(dict.fromkeys(sides.before.going_on + sides.after.going_on)),
         (before, after),
+        sides.cells_of([*pairs, *without]),
+        (sides.before.runs, sides.after.runs),
+        margin,
     )
 
 
@@ -156,10 +162,10 @@ def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     if all(delivered) and len(set.union(*delivered)) > 1:
         a, b = (" or ".join(sorted(texts)) for texts in delivered)
         lines.append(f"A delivers {a}, B {b}")
-    promised = [
+    guaranteed = [
         {row["durability"] or "not recorded" for row in rows if counts(row)} for rows in (before, after)
     ]
-    return lines + _difference("durability", *promised)
+    return lines + _difference("durability", *guaranteed)
 
 
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:

@@ -52,12 +52,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Change:
-    """A change from one level to the next. `ratio`: of the medians; None if a median is not positive. `label`: as in verdicts."""
+    """A change from one level to the next. `ratio`: of the medians; None if a median is not positive. `verdict`: its label, as in verdicts."""
 
     before: Level
     after: Level
     ratio: float | None
-    label: str
+    verdict: str
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +11,8 @@ from storebench.errors import SpecError, unknown
 from storebench.results.database import Database, Row
 from storebench.study.model import COMMON, Better, Metric, unit_of
 from storebench.study.record import SCALAR, StudyRecord
+
+UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
 
 _COMMON = {metric.name: metric for metric in COMMON}
 
@@ -37,6 +39,12 @@ def value_of(row: Mapping[str, Any], metric: str) -> float | None:
     """Return the value of a metric of an attempt, a row of `results`; None if not measured."""
     found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
     return found
+
+
+def guarantee_of(rows: Iterable[Row]) -> str | None:
+    """Return the delivery of attempts at one operation, or else the durability: UNKNOWN if attempts differ, None if they state neither."""
+    guarantees = {row["delivers"] or row["durability"] for row in rows}
+    return guarantees.pop() if len(guarantees) == 1 else UNKNOWN
 
 
 class Measurements(Database):

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
-
 from storebench.results.done import verified_repeats
-from storebench.results.listing import Column, print_listing
 from storebench.results.queries import Queries
 from storebench.study.cell import Cell
 from storebench.study.partition import cell_at, repeated
@@ -69,12 +66,6 @@ def cells_of(
         )
         for key, cell in found.items()
     ]
-
-
-def print_grid(console: Console, cells: Sequence[GridCell]) -> None:
-    """Print a line for each cell."""
-    columns = [Column("partition key"), Column("partition date"), Column("state")]
-    print_listing(console, columns, [(one.key, f"{one.date:%Y-%m-%dT%H:%M:%S}", one.state) for one in cells])
 
 
 def backfill_command(

@@ -6,19 +6,13 @@ Prices are only ranked among equal covers: a client without its server is never 
 
 from __future__ import annotations
 
-import itertools
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rich.console import Console
-
-from storebench.results.listing import NOTHING, Column, print_listing
 from storebench.results.queries import counts
-from storebench.results.table import places_of
-from storebench.results.units import column
 from storebench.study.cell import Cell
 
 HOUR_S = 3600
@@ -42,7 +36,7 @@ class Hours:
     cell_key: str
     operation: str
     n: int
-    left_out: int  # number of attempts that are not verified, were disturbed, or lack CPU or time without verification
+    excluded: int  # number of attempts that are not verified, were disturbed, or lack CPU or time without verification
     per: Per
     cpu_hours: (
         float | None
@@ -95,8 +89,8 @@ def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
         cpu = statistics.median(one for one, _ in used) if used else None
         memory = statistics.median(one for _, one in used) if used else None
-        left_out = len(attempts) - len(used)
-        found.append(Hours(cover, cell_key, operation, len(used), left_out, per, cpu, memory))
+        excluded = len(attempts) - len(used)
+        found.append(Hours(cover, cell_key, operation, len(used), excluded, per, cpu, memory))
     return found
 
 
@@ -110,37 +104,3 @@ def _hours(row: Mapping[str, Any], per: Per) -> tuple[float, float]:
     amount = row["dataset_bytes"] / GB if per == "GB" else 1
     gib = (row["all_memory_working_set_peak_bytes"] or 0) / GIB
     return row["all_cpu_s"] / HOUR_S / amount, gib * row["work_total_s"] / HOUR_S / amount
-
-
-def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:
-    """Print a table for each group of COVERS, with a line for each cell's operation."""
-    for (cover, per), group in itertools.groupby(found, key=lambda price: (price.figures_cover, price.per)):
-        prices = list(group)
-        names, places = places_of(Cell.from_key(price.cell_key) for price in prices)
-        figures = [
-            column([getattr(price, name) for price in prices], [""] * len(prices))
-            for name in ("cpu_hours", "memory_gib_hours", "cost")
-        ]
-        print_listing(
-            console,
-            [
-                *names,
-                Column("operation"),
-                Column("n", number=True),
-                Column("excluded", number=True),
-                Column(f"CPU h/{per}", number=True, needed=False),
-                Column(f"memory GiB h/{per}", number=True, needed=False),
-                Column(f"{currency}/{per}", number=True),
-            ],
-            [
-                (
-                    *place,
-                    price.operation,
-                    str(price.n),
-                    str(price.left_out or NOTHING),
-                    *texts,
-                )
-                for place, price, *texts in zip(places, prices, *figures, strict=True)
-            ],
-            title=COVERS[cover],
-        )

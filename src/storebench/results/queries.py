@@ -33,6 +33,10 @@ SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repea
 FROM storebench.results WHERE {condition}
 ORDER BY run_id, cell_key, repeat, operation, try_number DESC
 """
+MACHINES = """
+SELECT hash, jsonb_build_object('cpus', details -> 'cpus', 'cpu_model', details -> 'cpu_model', 'memory_gib', details -> 'memory_gib') AS machine
+FROM storebench.environment WHERE hash = ANY(%s) AND details ?| '{cpus,cpu_model,memory_gib}'
+"""
 OF_SIDES = ("study", "store", "arm")  # further columns for comparisons
 
 # The phases of an attempt that may grow with the dataset.
@@ -256,6 +260,14 @@ class Queries(Runs, Measurements):
                 "SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", (list(hashes),)
             )
             return {row["hash"]: row["details"] for row in found}
+
+    def machines(self, attempts: Iterable[Row]) -> dict[str, Row]:
+        """Return the machines of attempts, by environment hash."""
+        hashes = list({row["environment_hash"] for row in attempts} - {None})
+        if not hashes:
+            return {}
+        with self._cursor() as cursor:
+            return {row["hash"]: row["machine"] for row in cursor.execute(MACHINES, (hashes,))}
 
     def newest_measured(
         self, study: str, store: str, client: str, operation: str, parameters_hash: str

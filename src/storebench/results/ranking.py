@@ -17,12 +17,12 @@ from storebench.results.measurements import metrics_of, scalars_of
 from storebench.results.queries import Queries
 from storebench.results.ranking_apart import (
     INCLUDED,
-    Apart,
     Environment,
     Environments,
+    Exclusion,
     Measured,
+    guarantees_of,
     is_limit,
-    kinds_of,
     unfair,
     unlike,
 )
@@ -39,13 +39,13 @@ from storebench.study.record import StudyRecord
 class Against:
     """The comparison of a cell with the best cell, which is side A of `verdict`. `verdict`: None without common units; `reason` says why.
 
-    `times`: the cell's median relative to the best median, inverted if higher is better; None if a median is not positive.
+    `relative_to_best`: the cell's median relative to the best median, inverted if higher is better; None if a median is not positive.
     """
 
     label: str
     reason: str | None
     verdict: Verdict | None
-    times: float | None
+    relative_to_best: float | None
     caution: str | None  # a possible error that the design does not exclude
 
 
@@ -63,24 +63,24 @@ class Line:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Excluded:
     """An excluded cell with the reasons."""
 
     measured: Measured
-    reasons: Sequence[Apart]
+    reasons: Sequence[Exclusion]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking. `question`: with all chosen values. `kinds`: deliveries or durabilities of the cells, the most frequent first."""
+    """A ranking. `question`: with all chosen values. `guarantees`: deliveries or durabilities of the cells, the most frequent first."""
 
     question: Question
     metric: Metric
     chosen: Chosen
     environments: Sequence[Environment]
-    kinds: Sequence[str]
+    guarantees: Sequence[str]
     lines: Sequence[Line]
-    left_out: Sequence[LeftOut]
+    excluded: Sequence[Excluded]
 
     @property
     def caution(self) -> str | None:
@@ -132,7 +132,7 @@ def rank(
     """Rank the chosen cells by the question's metric.
 
     `rows`: the newest tries of the cells' operation from `compared_at`. `environments`: details of their environments by hash. Raises
-    SpecError for an unknown environment or kind.
+    SpecError for an unknown environment or guarantee.
     """
     metric = metrics_of(study)[str(question.metric)]
     for row in rows:
@@ -140,23 +140,30 @@ def rank(
     known = Environments(study, rows, environments)
     there = known.chosen(question.conditions)
     measured = [known.measured(cell, there, by_cover=metric.by_cover) for cell in chosen.cells]
-    apart = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
+    exclusions = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
 
     def ranks(one: Measured) -> bool:
-        return all(why.reason in question.included for why in apart[one.cell])
+        return all(why.reason in question.included for why in exclusions[one.cell])
 
     some = _in_order(measured, metric)
-    # among equally frequent kinds, the kind of the best cell comes first
-    kinds = [kind for kind, _ in kinds_of(one for one in some if not apart[one.cell]).most_common()]
-    kinds += [kind for kind in kinds_of(one for one in some if not is_limit(study, one)) if kind not in kinds]
-    kind = question.kind or next(iter(kinds), None)
-    if kind is not None and kind not in kinds:
-        raise unknown("kind", kind, kinds)
+    # among equally frequent guarantees, the guarantee of the best cell comes first
+    guarantees = [
+        guarantee
+        for guarantee, _ in guarantees_of(one for one in some if not exclusions[one.cell]).most_common()
+    ]
+    guarantees += [
+        guarantee
+        for guarantee in guarantees_of(one for one in some if not is_limit(study, one))
+        if guarantee not in guarantees
+    ]
+    guarantee = question.guarantee or next(iter(guarantees), None)
+    if guarantee is not None and guarantee not in guarantees:
+        raise unknown("guarantee", guarantee, guarantees)
     for one in some:
         # a limit store delivers and guarantees nothing
-        if not is_limit(study, one) and (why := unlike(one, kind)):
-            apart[one.cell].append(why)
-    left_out = [one for one in measured if not ranks(one)]
+        if not is_limit(study, one) and (why := unlike(one, guarantee)):
+            exclusions[one.cell].append(why)
+    excluded = [one for one in measured if not ranks(one)]
     return Ranking(
         replace(
             question,
@@ -164,14 +171,14 @@ def rank(
             seed=chosen.seed,
             axes=chosen.axes,
             conditions=there.id if there else None,
-            kind=kind,
+            guarantee=guarantee,
         ),
         metric,
         chosen,
         known.known,
-        kinds,
+        guarantees,
         _lines([one for one in some if ranks(one)], question.margin),
-        [LeftOut(one, apart[one.cell]) for one in left_out],
+        [Excluded(one, exclusions[one.cell]) for one in excluded],
     )
 
 
@@ -250,7 +257,7 @@ def _explained(
             verdict.label if verdict else CANNOT_TELL,
             verdict.reason if verdict else verdicts.without[one.cell],
             verdict,
-            _times(best, one),
+            _relative_to_best(best, one),
             design.caution,
         )
     return found
@@ -261,7 +268,7 @@ def _sides(best: Measured, one: Measured) -> Sides:
     return Sides(first, second, design_of_cells(first.runs, second.runs))
 
 
-def _times(best: Measured, one: Measured) -> float | None:
+def _relative_to_best(best: Measured, one: Measured) -> float | None:
     assert best.took and one.took
     first, own = best.took.median, one.took.median
     if min(first, own) <= 0:

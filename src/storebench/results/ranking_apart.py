@@ -13,8 +13,8 @@ from typing import Any
 from storebench.errors import unknown
 from storebench.results.conditions import conditions_of, id_of, in_words
 from storebench.results.database import Row
+from storebench.results.measurements import UNKNOWN, guarantee_of
 from storebench.results.queries import counts
-from storebench.results.sentences import UNKNOWN, kind_of
 from storebench.results.sides import lacking
 from storebench.results.statistics import Summary, summarize
 from storebench.results.summary import GROUP
@@ -32,7 +32,7 @@ MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the clie
 
 
 @dataclass(frozen=True)
-class Apart:
+class Exclusion:
     """A reason to exclude a cell: one of the reasons above, and its text."""
 
     reason: str
@@ -43,14 +43,14 @@ class Apart:
 class Measured:
     """The figures of a cell's operation in one environment, over all runs.
 
-    `rows`: the newest tries. `took`: None if no try counts. `kind`: the delivery, or else the durability; UNKNOWN if tries differ, None if
+    `rows`: the newest tries. `took`: None if no try counts. `guarantee`: the delivery, or else the durability; UNKNOWN if tries differ, None if
     the operation states neither.
     """
 
     cell: Cell
     rows: Sequence[Row]
     took: Summary | None
-    kind: str | None
+    guarantee: str | None
 
     @cached_property
     def counted(self) -> list[Row]:
@@ -129,9 +129,11 @@ class Environments:
         # an attempt that failed early has no environment
         rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
         values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
-        return Measured(cell, rows, summarize(values) if values else None, _kind(rows, by_cover=by_cover))
+        return Measured(
+            cell, rows, summarize(values) if values else None, _guarantee(rows, by_cover=by_cover)
+        )
 
-    def missing(self, one: Measured) -> Apart | None:
+    def missing(self, one: Measured) -> Exclusion | None:
         """Return why a cell has no figures to rank; None if it has figures."""
         if one.took is not None:
             return None
@@ -139,14 +141,14 @@ class Environments:
         elsewhere = [row for row in counted if row["value"] is not None]
         if elsewhere:
             there = self._texts[self._ids[_group(_newest(elsewhere))]]
-            return Apart(ELSEWHERE, f"measured in other environments only: {there}")
+            return Exclusion(ELSEWHERE, f"measured in other environments only: {there}")
         if counted:
-            return Apart(UNVERIFIED, "no attempt has reported this figure")
+            return Exclusion(UNVERIFIED, "no attempt has reported this figure")
         disturbed = [row["disturbed"] for row in one.rows if row["status"] == "verified"]
         if disturbed:
-            return Apart(DISTURBED, f"{lacking(one.rows)}: {disturbed[-1]}")
+            return Exclusion(DISTURBED, f"{lacking(one.rows)}: {disturbed[-1]}")
         why = [row["error_kind"] for row in one.rows if row["error_kind"]]
-        return Apart(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
+        return Exclusion(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
 
 
 def is_limit(study: StudyRecord, one: Measured) -> bool:
@@ -155,36 +157,36 @@ def is_limit(study: StudyRecord, one: Measured) -> bool:
     return split(one.cell.store)[0] in limits
 
 
-def unfair(study: StudyRecord, one: Measured) -> list[Apart]:
+def unfair(study: StudyRecord, one: Measured) -> list[Exclusion]:
     """Return the reasons to exclude a measured cell, apart from delivery and durability."""
     found = []
     if is_limit(study, one):
-        found.append(Apart(LIMIT, "it is the floor: the client without a store"))
+        found.append(Exclusion(LIMIT, "it is the floor: the client without a store"))
     for reason, column, text in (
         (BOUND, "client_bound", "its client was the limit, not the server"),
         (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),
     ):
         bound = sum(bool(row[column]) for row in one.counted)
         if bound and bound >= MOST_BOUND * len(one.counted):
-            found.append(Apart(reason, f"{text}: {bound} of {len(one.counted)} attempts"))
+            found.append(Exclusion(reason, f"{text}: {bound} of {len(one.counted)} attempts"))
     return found
 
 
-def kinds_of(some: Iterable[Measured]) -> Counter[str]:
+def guarantees_of(some: Iterable[Measured]) -> Counter[str]:
     """Count the cells by known delivery or durability."""
-    return Counter(one.kind for one in some if one.kind not in (None, UNKNOWN))
+    return Counter(one.guarantee for one in some if one.guarantee not in (None, UNKNOWN))
 
 
-def unlike(one: Measured, kind: str | None) -> Apart | None:
-    """Return the reason if a cell differs from `kind` in delivery or durability, else None."""
-    if one.kind == kind and kind != UNKNOWN:
+def unlike(one: Measured, guarantee: str | None) -> Exclusion | None:
+    """Return the reason if a cell differs from `guarantee` in delivery or durability, else None."""
+    if one.guarantee == guarantee and guarantee != UNKNOWN:
         return None
     delivers = any(row["delivers"] for row in one.rows)
-    what, unknown_kind = (
+    what, unknown_guarantee = (
         ("delivers", "an unknown form") if delivers else ("guarantees", "an unknown durability")
     )
-    own = unknown_kind if one.kind in (None, UNKNOWN) else one.kind
-    return Apart(UNLIKE, f"{what} {own}" + (f", and not {kind}" if kind else ""))
+    own = unknown_guarantee if one.guarantee in (None, UNKNOWN) else one.guarantee
+    return Exclusion(UNLIKE, f"{what} {own}" + (f", and not {guarantee}" if guarantee else ""))
 
 
 _group: Callable[[Row], Group] = itemgetter(
@@ -196,12 +198,12 @@ def _newest(rows: Iterable[Row]) -> Row:
     return max(rows, key=itemgetter("recorded_at"))
 
 
-def _kind(rows: Sequence[Row], *, by_cover: bool) -> str | None:
+def _guarantee(rows: Sequence[Row], *, by_cover: bool) -> str | None:
     counted = [row for row in rows if counts(row)]
-    kind = kind_of(counted)
-    if not by_cover or kind == UNKNOWN:
-        return kind
+    guarantee = guarantee_of(counted)
+    if not by_cover or guarantee == UNKNOWN:
+        return guarantee
     covers = {row["figures_cover"] for row in counted}
     if len(covers) > 1 or None in covers:
         return UNKNOWN
-    return ", ".join(text for text in (kind, f"figures of the {covers.pop()}") if text)
+    return ", ".join(text for text in (guarantee, f"figures of the {covers.pop()}") if text)

@@ -23,7 +23,7 @@ Value = TypeVar("Value", bound=Hashable)
 class Question:
     """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
 
-    `conditions`: an id from `storebench.results.conditions.id_of`. `kind`: a delivery or durability. `included`: reasons for exclusion to
+    `conditions`: an id from `storebench.results.conditions.id_of`. `guarantee`: a delivery or durability. `included`: reasons for exclusion to
     ignore. `margin`: a share; a smaller difference counts as equal.
     """
 
@@ -34,7 +34,7 @@ class Question:
     seed: int | None = None
     axes: Mapping[str, str] = field(default_factory=dict)
     conditions: str | None = None
-    kind: str | None = None
+    guarantee: str | None = None
     included: frozenset[str] = frozenset()
     margin: float = MARGIN
 

@@ -95,6 +95,21 @@ class Sides:
                 found.setdefault(key, []).append(f"{name}: {len(rows)} to come, in a run that goes on")
         return found
 
+    def cells_of(self, keys: Iterable[Key]) -> dict[Key, tuple[str, str | None]]:
+        """Return the keys of A's cell and of B's cell for each pair; None for B if B has no attempt."""
+        before, after = (
+            {key: str(rows[0]["cell_key"]) for key, rows in side.grouped((*side.rows, *side.to_come)).items()}
+            for side in (self.before, self.after)
+        )
+        # a side that is one cell has the same cell in all pairs
+        first, second = (
+            next(iter(found.values()), None) if side.is_cell else None
+            for side, found in ((self.before, before), (self.after, after))
+        )
+        return {
+            key: (key[0] or before.get(key) or first or after[key], after.get(key) or second) for key in keys
+        }
+
     def pairs(self) -> tuple[dict[Key, Pair], dict[Key, str]]:
         """Return the comparable pairs, and the reasons why other pairs are not comparable."""
         groups = self.groups

@@ -13,6 +13,16 @@ from pydantic import BaseModel, StringConstraints
 
 from storebench import __version__
 from storebench.airflow.compat.api_server import get_user
+from storebench.answers import figures
+from storebench.answers.artifacts import artifacts_of
+from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
+from storebench.answers.base import Page
+from storebench.answers.claims import Claims, claims_of
+from storebench.answers.grids import Grid, Parameter
+from storebench.answers.histories import CellHistory
+from storebench.answers.rankings import Included, Ranking, ranking_answer
+from storebench.answers.runs import Run, Runs, Turn
+from storebench.answers.studies import Study
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.changes import METHOD, MIN_FIGURES
 from storebench.results.database import Row
@@ -20,19 +30,9 @@ from storebench.results.history import history as history_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
 from storebench.results.verdicts import MARGIN
-from storebench.web import comparing, figures, filling, page_files, rankings, starting
+from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
-from storebench.web.artifacts import artifacts_of
-from storebench.web.claims import claims_of
 from storebench.web.comparing import Margin
-from storebench.web.models.answers import Page
-from storebench.web.models.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
-from storebench.web.models.claims import Claims
-from storebench.web.models.grids import Grid, Parameter
-from storebench.web.models.histories import CellHistory
-from storebench.web.models.rankings import Included, Ranking
-from storebench.web.models.runs import Run, Runs, Turn
-from storebench.web.models.studies import Study
 from storebench.web.reading import AXIS, METRIC, Sort
 from storebench.web.runs import ended, run_of
 
@@ -204,7 +204,7 @@ def ranking(
     seed: int | None = None,
     axis: Axes = None,
     environment: Text | None = None,
-    kind: Text | None = None,
+    guarantee: Text | None = None,
     include: Annotated[
         list[Included] | None, Query(description="Exclusions that are ranked nevertheless")
     ] = None,
@@ -216,9 +216,9 @@ def ranking(
     axes = dict(_pairs(axis))
     included = frozenset(include or ())
     asked = Question(
-        study, operation, metric, rows, seed, axes, environment, kind, included, margin_percent / 100
+        study, operation, metric, rows, seed, axes, environment, guarantee, included, margin_percent / 100
     )
-    return rankings.answer_of(read, ranking_of(read, asked))
+    return ranking_answer(read, ranking_of(read, asked))
 
 
 @app.get("/api/claims")

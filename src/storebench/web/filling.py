@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from storebench.airflow.params import cell_fields, cell_values
+from storebench.answers.grids import Grid, GridCell, Parameter
 from storebench.errors import SpecError
 from storebench.fields import json_of
 from storebench.results import missing
 from storebench.results.expected import Pace
 from storebench.study.order import turns
 from storebench.web.access import GridDag
-from storebench.web.models.grids import Grid, GridCell, Parameter
 
 # The parameters that every user chooses. A run's configuration names them even with default values: it tells what the run measures.
 MAIN = ("rows", "seed", "repeats")

@@ -11,13 +11,13 @@ from typing import Any
 from psycopg import Connection, sql
 
 from storebench.airflow.node_pools import NodePool
+from storebench.answers import figures
 from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
 from storebench.results.pool import lent
 from storebench.results.queries import Queries
 from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.study.record import StudyRecord
-from storebench.web import figures
 
 TURNS = """
 SELECT CASE WHEN p.position IS NOT NULL
@@ -56,11 +56,6 @@ NARROW = """(
     SELECT a.*, a.id AS attempt_id, c.store, c.client, c.axes, c.rows, c.seed
     FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key
 )"""
-
-MACHINES = """
-SELECT hash, jsonb_build_object('cpus', details -> 'cpus', 'cpu_model', details -> 'cpu_model', 'memory_gib', details -> 'memory_gib') AS machine
-FROM storebench.environment WHERE hash = ANY(%s) AND details ?| '{cpus,cpu_model,memory_gib}'
-"""
 
 
 class Sort(StrEnum):
@@ -218,11 +213,6 @@ class Reading(Queries):
         rows = list(attempts)
         known = self.machines(rows)
         return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
-
-    def machines(self, attempts: Iterable[Row]) -> dict[str, Row]:
-        """Return the machines of attempts, by environment hash."""
-        hashes = list({row["environment_hash"] for row in attempts} - {None})
-        return {row["hash"]: row["machine"] for row in self._all(MACHINES, (hashes,))} if hashes else {}
 
     def cells_like(self, text: str, limit: int) -> list[str]:
         """Return the keys of cells that have been in a run, if the key contains the text."""

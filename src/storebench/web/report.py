@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from storebench.answers import figures
+from storebench.answers.artifacts import artifacts_of
+from storebench.answers.attempts import Attempt
+from storebench.answers.claims import claims_of
+from storebench.answers.runs import Run, Turn
 from storebench.errors import SpecError
+from storebench.results.export import as_csv, as_json
 from storebench.results.queries import Queries
-from storebench.results.table import as_csv, as_json
-from storebench.web import figures
-from storebench.web.artifacts import artifacts_of
-from storebench.web.claims import claims_of
-from storebench.web.models.attempts import Attempt
-from storebench.web.models.runs import Run, Turn
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from storebench.answers.runs import Run
 from storebench.results.database import Row
 from storebench.results.stopped import RunStates, as_closed, stopped_runs
-from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
 
 

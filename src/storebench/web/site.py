@@ -11,6 +11,10 @@ from typing import Any
 
 from psycopg import sql
 
+from storebench.answers import figures
+from storebench.answers.claims import claims_of
+from storebench.answers.rankings import Ranking, ranking_answer
+from storebench.answers.runs import Run
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.database import Row
 from storebench.results.flat_files import FlatFiles
@@ -19,10 +23,6 @@ from storebench.results.ranking_choice import Question
 from storebench.results.runs import RUN_COUNTS
 from storebench.study.check import NAME
 from storebench.version import code_version
-from storebench.web import figures, rankings
-from storebench.web.claims import claims_of
-from storebench.web.models.rankings import Ranking
-from storebench.web.models.runs import Run
 from storebench.web.reading import Reading
 from storebench.web.report import content_of, document, front_end
 
@@ -127,7 +127,7 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
         others = [one for one in chosen.datasets if one != (chosen.rows, chosen.seed)]
         asked = [Question(study, operation.name, rows=rows, seed=seed) for rows, seed in others]
         found += [first, *(ranking_of(read, question) for question in asked)]
-    return [rankings.answer_of(read, one) for one in found if one.lines or one.left_out]
+    return [ranking_answer(read, one) for one in found if one.lines or one.excluded]
 
 
 def _page_of_rankings(study: str) -> str:

@@ -13,6 +13,7 @@ from storebench.airflow.draft import Draft as Planned
 from storebench.airflow.draft import draft_of
 from storebench.airflow.params import grid_of, read, sections_of
 from storebench.airflow.topologies import check_agents, check_sizes, copies_of, topology_of
+from storebench.answers.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
 from storebench.planning.checks import check_disk
@@ -23,7 +24,6 @@ from storebench.study.model import Preset as Named
 from storebench.study.record import StudyRecord
 from storebench.web.access import GridDag, GridDagDep, agent_image, has_connection, most_turns
 from storebench.web.filling import asked_of
-from storebench.web.models.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 
 MOST_CELLS = 200  # cells in an answer
 ASKED = Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object")

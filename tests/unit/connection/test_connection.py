@@ -22,7 +22,9 @@ def test_a_password_is_never_shown():
     )
 
 
-@pytest.mark.parametrize("text", ["hunter2", '["hunter2"]', '{"port": "hunter2"}', '{"extra": "hunter2"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["hunter2", '["hunter2"]', '{"port": "hunter2"}', '{"extra": "hunter2"}', "[" * 100_000]
+)
 def test_a_malformed_connection_is_an_error_that_does_not_repeat_it(text):
     with pytest.raises(SpecError) as caught:
         Connection.from_json("s3", text)

@@ -1,6 +1,5 @@
 """Verdicts on claims: the deciding attempts, and the resulting verdicts."""
 
-import json
 import random
 from collections import Counter
 from dataclasses import replace
@@ -9,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from storebench.answers.claims import claims_answer
+from storebench.cli.output.claims import as_markdown, print_claims
 from storebench.fields import Text
 from storebench.results.claims import judged_claims
-from storebench.results.claims_output import as_json, as_markdown, print_claims
 from storebench.results.measurements import value_of
 from storebench.study.claim import Claim
 from storebench.study.record import StudyRecord
@@ -375,15 +375,17 @@ def test_what_is_printed_names_claim_verdict_ratio_interval_n_and_run(capsys):
         "Larger batches are faster: of 2 cases 1 confirmed, 1 refuted",
     ):  # fmt: skip
         assert part in text
-    first, second, third = json.loads(as_json("bulk_write_read", found))["claims"]
-    assert (first["verdict"], first["cases"][0]["n"], first["cases"][0]["runs"]) == (
+    first, second, third = claims_answer("bulk_write_read", found).claims
+    (case,) = first.cases
+    assert (first.verdict, first.expected_ratio, case.runs) == (
         "confirmed",
-        "6 rounds",
+        "8 to 12.5",
         ["bulk_write_read/one"],
     )
-    assert first["cases"][0]["low"] > 8
-    assert [case["verdict"] for case in second["cases"]] == ["confirmed", "refuted"]
-    assert (third["verdict"], third["reason"], third["cases"]) == ("cannot tell", "a picture", [])
+    assert (case.units_before, case.units_after, case.units, case.matched) == (6, 6, "rounds", True)
+    assert case.ratio_low > 8
+    assert [case.verdict for case in second.cases] == ["confirmed", "refuted"]
+    assert (third.verdict, third.reason, third.cases) == ("cannot tell", "a picture", [])
     lines = as_markdown("bulk_write_read", found).splitlines()
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     assert [row[0] for row in table[2:]] == [

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, told
+from storebench.cli.output.comparison import exit_code
 from storebench.results.compare import Comparison
-from storebench.results.comparison_output import exit_code
 from storebench.results.sides import Design
 from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Pair, verdicts_of
 
@@ -109,7 +109,10 @@ def test_a_real_slowdown_is_green_at_most_once_in_40(noise):
         found = verdicts_of({(str(n), "write"): pair for n, pair in pairs.items()})
         of = {key: {"metric": "only_s", "unit": "s"} for key in found}
         codes.append(
-            exit_code(Comparison(found, {}, {}, [], REPEATS, frozenset(), of, {}, (), ({}, {})), 0.1)[0]
+            exit_code(
+                Comparison(found, {}, {}, [], REPEATS, frozenset(), of, {}, (), ({}, {}), {}, ((), ()), 0.05),
+                0.1,
+            )[0]
         )
     assert np.mean([code == 0 for code in codes]) <= 0.04
 

@@ -71,7 +71,7 @@ def test_a_planted_step_is_told_with_the_run_at_which_it_begins(told):
     assert change.after.first.run_id == f"{BULK}/r{STEP}"
     assert change.before.last.run_id == f"{BULK}/r{STEP - 1}"
     assert (series.runs, change.before.runs, change.after.runs) == (60, STEP, 60 - STEP)
-    assert change.label == "worse" and change.ratio == pytest.approx(1.25, rel=0.02)
+    assert change.verdict == "worse" and change.ratio == pytest.approx(1.25, rel=0.02)
     assert series.levels == [change.before, change.after]
     assert change.after.first.at == BEGUN + timedelta(hours=STEP, minutes=1)
     baseline = series.baselines["nightly"]
@@ -86,15 +86,15 @@ def test_a_level_s_median_is_that_of_all_its_attempts_whatever_their_runs(told):
 
 
 def test_more_a_second_is_better_and_of_what_is_neither_it_is_said_so(told):
-    assert told(planted(), "rows_per_s").series[0].changes[0].label == "worse"
+    assert told(planted(), "rows_per_s").series[0].changes[0].verdict == "worse"
     no_way = [{**row, "metrics": {"source_s": row["metrics"][RANKED_BY["write"]]}} for row in planted()]
-    assert told(no_way, "source_s").series[0].changes[0].label == "higher"
+    assert told(no_way, "source_s").series[0].changes[0].verdict == "higher"
 
 
 def test_a_change_to_or_from_nothing_has_no_ratio(told):
     rows = [attempt(run, 1, metrics={RANKED_BY["write"]: 0 if run < 20 else 2}) for run in range(40)]
     (change,) = told(rows).series[0].changes
-    assert (change.ratio, change.label) == (None, "worse")
+    assert (change.ratio, change.verdict) == (None, "worse")
 
 
 @pytest.mark.parametrize("name", ["environment_hash", "parameters_hash", "method_version"])

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from storebench.answers.figures import study_of
 from storebench.errors import SpecError
 from storebench.results.measurements import metrics_of
 from storebench.results.queries import Queries
 from storebench.study.record import StudyRecord
-from storebench.web.figures import study_of
 from tests.unit.example import NAME, STUDY, cell
 
 

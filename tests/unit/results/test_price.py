@@ -3,7 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from storebench.results.price import COVERS, GIB, prices, print_prices
+from storebench.cli.output.prices import print_prices
+from storebench.results.price import COVERS, GIB, prices
 
 ROW = {
     "cell_key": "s/mongodb/reference/rows=1/seed=1",
@@ -47,10 +48,10 @@ def test_what_is_not_verified_or_was_disturbed_has_no_price_but_is_counted():
     disturbed = {**ROW, "disturbed": "throttled", "all_cpu_s": 9e9}
     dear = {**ROW, "all_cpu_s": 7200.0}
     (price,) = prices([failed, disturbed, ROW, dear, dear], 1, 0)
-    assert (price.n, price.left_out, price.cpu_hours) == (3, 2, pytest.approx(4))
+    assert (price.n, price.excluded, price.cpu_hours) == (3, 2, pytest.approx(4))
     for figure in ("all_cpu_s", "work_total_s"):
         unknown = {**ROW, figure: None}
-        assert [(price.n, price.left_out) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
+        assert [(price.n, price.excluded) for price in prices([ROW, unknown], 1, 1)] == [(1, 1)]
     (nothing,) = prices([failed], 1, 1)
     assert nothing.cost is None
 

@@ -1,18 +1,18 @@
 """Rankings of stores, and exclusions with their reasons."""
 
 import io
-import json
 import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.console import Console
 
+from storebench.answers.rankings import ranking_answer
+from storebench.cli.output.ranking import print_ranking, rows_of
 from storebench.errors import SpecError
 from storebench.results.measurements import value_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import ANY, Known, Question, choose
-from storebench.results.ranking_output import as_json, print_ranking, rows_of
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 from tests.unit.example import NAME, STUDY, cell
@@ -28,7 +28,7 @@ NOISE = (0.0, 0.01, -0.01, 0.005, -0.005, 0.002)
 
 
 def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
-    kind = {"durability": "disk" if operation == "write" else None, "delivers": None}
+    guarantee = {"durability": "disk" if operation == "write" else None, "delivers": None}
     return {
         "attempt_id": uuid.uuid4(),
         "study": NAME,
@@ -48,11 +48,12 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
         "figures_cover": "client",
         "all_memory_working_set_peak_bytes": 100,
         "environment_hash": "e1",
+        **{"server_name": "FerretDB", "server_version": "2", "code_version": "c"},
         "parameters_hash": "p1",
         "parameters": PARAMETERS,
         "method_version": 2,
         "recorded_at": BEGUN + timedelta(hours=hours),
-        **kind,
+        **guarantee,
         **changes,
     }
 
@@ -86,6 +87,12 @@ class Recorded:
     def environments(self, hashes):
         return {name: MACHINES[name] for name in hashes}
 
+    def machines(self, rows):
+        return {}
+
+    def study_names(self):
+        return [NAME]
+
 
 def ranked(*rows, tried=(), **asked):
     return ranking_of(Recorded(*rows, tried=tried), Question(NAME, **asked))
@@ -97,7 +104,7 @@ def places(found):
 
 def reasons(found):
     return {
-        one.measured.cell.store: [(why.reason, why.text) for why in one.reasons] for one in found.left_out
+        one.measured.cell.store: [(why.reason, why.text) for why in one.reasons] for one in found.excluded
     }
 
 
@@ -114,7 +121,7 @@ def test_who_is_not_told_apart_from_the_best_shares_its_place():
     assert same.against.label == "the same"
     assert (single.against.label, single.took.n) == ("cannot tell", 1)
     assert single.against.reason.startswith("too few")
-    assert (last.against.label, last.against.times) == ("worse", pytest.approx(2.0, rel=1e-6))
+    assert (last.against.label, last.against.relative_to_best) == ("worse", pytest.approx(2.0, rel=1e-6))
     assert last.against.verdict.interval.low == pytest.approx(2.0)
     assert (best.took.median, best.took.interval.low, best.took.interval.high) == (
         pytest.approx(2.002),
@@ -137,7 +144,7 @@ def test_where_more_is_better_the_best_has_the_most():
     found = ranked(repeated(MONGODB, 1.0), repeated(ELASTIC, 2.0), metric="rows_per_s")
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     assert found.lines[0].took.median == pytest.approx(1000, rel=0.01)
-    assert (found.lines[1].against.label, found.lines[1].against.times) == (
+    assert (found.lines[1].against.label, found.lines[1].against.relative_to_best) == (
         "worse",
         pytest.approx(2.0, rel=1e-6),
     )
@@ -171,17 +178,17 @@ def test_a_drift_between_single_runs_is_pointed_out():
     assert found.caution.startswith("One run on each side")
 
 
-def test_a_limit_is_left_out_and_may_be_asked_for():
+def test_a_limit_is_excluded_and_may_be_asked_for():
     rows = repeated(MONGODB, 2.0), repeated(cell("null"), 0.1, durability="none")
     found = ranked(*rows)
     assert places(found) == [(1, "mongodb")]
     assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
-    assert found.left_out[0].measured.took.median == pytest.approx(0.1, rel=0.01)
+    assert found.excluded[0].measured.took.median == pytest.approx(0.1, rel=0.01)
     both = ranked(*rows, included=frozenset({"limit"}))
-    assert (places(both), both.question.kind) == ([(1, "null"), (2, "mongodb")], "disk")
+    assert (places(both), both.question.guarantee) == ([(1, "null"), (2, "mongodb")], "disk")
 
 
-def test_who_is_bound_by_its_client_is_left_out():
+def test_who_is_bound_by_its_client_is_excluded():
     bound = [{**one, "client_bound": one["repeat"] > 3} for one in repeated(ELASTIC, 1.0)]
     found = ranked(repeated(MONGODB, 2.0), bound)
     assert reasons(found)["elasticsearch"] == [
@@ -211,7 +218,7 @@ def test_a_cell_whose_service_was_the_limit_is_excluded():
     assert places(both)[0] == (1, "elasticsearch")
 
 
-def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
+def test_who_guarantees_something_else_is_excluded_and_may_be_ranked_by_itself():
     rows = [
         repeated(MONGODB, 2.0),
         repeated(ELASTIC, 3.0),
@@ -219,15 +226,15 @@ def test_who_promises_something_else_is_left_out_and_may_be_ranked_by_itself():
         repeated(cell("delta-kernel"), 0.5, durability="unknown"),
     ]
     found = ranked(*rows)
-    assert (found.question.kind, list(found.kinds)) == ("disk", ["disk", "s3"])
+    assert (found.question.guarantee, list(found.guarantees)) == ("disk", ["disk", "s3"])
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     assert reasons(found) == {
         "delta-rs": [("unlike", "guarantees s3, and not disk")],
         "delta-kernel": [("unlike", "guarantees an unknown durability, and not disk")],
     }
-    assert places(ranked(*rows, kind="s3")) == [(1, "delta-rs")]
-    with pytest.raises(SpecError, match="Unknown kind 's4'"):
-        ranked(*rows, kind="s4")
+    assert places(ranked(*rows, guarantee="s3")) == [(1, "delta-rs")]
+    with pytest.raises(SpecError, match="Unknown guarantee 's4'"):
+        ranked(*rows, guarantee="s4")
 
 
 def test_reads_are_ranked_with_those_that_deliver_the_same():
@@ -241,14 +248,14 @@ def test_reads_are_ranked_with_those_that_deliver_the_same():
     assert reasons(found) == {"delta-rs": [("unlike", "delivers Arrow, and not dicts")]}
 
 
-def test_of_as_many_of_each_kind_those_of_the_best_one_are_ranked():
+def test_of_as_many_of_each_guarantee_those_of_the_best_one_are_ranked():
     rows = repeated(MONGODB, 2.0), repeated(DELTA, 1.0, durability="s3")
     assert places(ranked(*rows)) == [(1, "delta-rs")]
 
 
-def test_where_nothing_is_promised_all_are_alike():
+def test_where_nothing_is_guaranteed_all_are_alike():
     found = ranked(repeated(MONGODB, 2.0, durability=None), repeated(DELTA, 1.0, durability=None))
-    assert (places(found), found.question.kind) == ([(1, "delta-rs"), (2, "mongodb")], None)
+    assert (places(found), found.question.guarantee) == ([(1, "delta-rs"), (2, "mongodb")], None)
 
 
 def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine():
@@ -385,18 +392,19 @@ def test_a_study_without_results_says_so():
 
 
 def test_what_is_printed_and_taken_away_is_the_same():
-    found = ranked(
+    recorded = Recorded(
         repeated(MONGODB, 2.0),
         repeated(DELTA, 4.0),
         repeated(cell("null"), 0.1, durability="none"),
         row(ELASTIC, 1.0, environment_hash="e3"),
     )
+    found = ranking_of(recorded, Question(NAME))
     console = Console(width=280, file=io.StringIO())
     print_ranking(console, found)
     text = console.file.getvalue()
     for said in (
         "only_s, s), lower is better",
-        "rows 1,000, seed 42; batch 10; delivers or guarantees disk",
+        "rows 1,000, seed 42; batch 10; guarantee disk",
         "2.00 s",
         "1.98 to 2.02 s",
         "slower",
@@ -404,15 +412,16 @@ def test_what_is_printed_and_taken_away_is_the_same():
         "Also measured in other environments",
     ):
         assert said in text
-    assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(found)] == [
+    answer = ranking_answer(recorded, found)
+    assert [(one["place"], one["store"], one["verdict"]) for one in rows_of(answer)] == [
         (1, "mongodb", "the best"),
-        (2, "delta-rs", "slower"),
+        (2, "delta-rs", "worse"),
         (None, "elasticsearch", None),
         (None, "null", None),
     ]
-    told = json.loads(as_json(found))
-    assert (told["environment"], told["axes"]) == (found.question.conditions, {"batch": "10"})
-    assert told["cells"] == json.loads(json.dumps(rows_of(found)))
+    assert (answer.environment, answer.axes) == (found.question.conditions, {"batch": "10"})
+    assert answer.ranked[1].relative_to_best == pytest.approx(found.lines[1].against.relative_to_best)
+    assert [one.store for one in answer.excluded] == ["elasticsearch", "null"]
 
 
 def test_a_ranking_of_nothing_says_so():

@@ -1,15 +1,15 @@
 """The unit of a side, and its effect on a comparison, an exit code and a plan."""
 
-import json
-
 import pytest
 
+from storebench.answers.repeats import plan_answer
+from storebench.cli.output.comparison import exit_code
+from storebench.cli.output.repeats import plan_text
 from storebench.errors import SpecError
 from storebench.results.compare import compare, compare_arms
-from storebench.results.comparison_output import as_json, exit_code
 from storebench.results.measurements import value_of
 from storebench.results.queries import Queries
-from storebench.results.repeats import plan_json, plan_repeats, plan_text
+from storebench.results.repeats import plan_repeats
 from storebench.results.sides import arms_of, sides_of
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY
@@ -137,7 +137,7 @@ def test_as_many_runs_on_both_sides_are_turns_in_the_order_in_which_they_are_nam
     assert (pair.before, pair.after, pair.matched) == ([[3.0], [1.0, 2.0]], [[7.0], [5.0]], True)
 
 
-def test_a_turn_that_one_side_failed_at_is_left_out():
+def test_a_turn_that_one_side_failed_at_is_excluded():
     rows = [row(f"{side}{n}", 1, n + 1.0) for side in "ab" for n in range(3)]
     rows[4]["status"] = "failed"  # b1
     pair = pair_of(sides_of(Recorded(*rows), "a0,a1,a2", "b0,b1,b2"))
@@ -204,8 +204,7 @@ def test_turns_find_what_the_drift_hides():
     found = compare(Recorded(*turns(5)), "a0,a1,a2,a3,a4", "b0,b1,b2,b3,b4")
     (verdict,) = found.verdicts.values()
     assert (verdict.label, verdict.n_before, verdict.units_before) == ("worse", 10, 5)
-    said = json.loads(as_json(found))
-    assert (said["units"], said["matched"], said["caution"]) == ("turns", True, None)
+    assert (found.design.units, found.design.matched, found.design.caution) == ("turns", True, None)
 
 
 def single_runs(slowdown, noise=0.01, repeats=5):
@@ -289,7 +288,7 @@ def test_a_run_that_goes_on_has_shown_nothing_yet():
     )
     assert found.remarks[CELLS[0], "write"] == ["B: 2 to come, in a run that goes on"]
     assert found.without == {(CELLS[1], "write"): "A has none, B has none"}
-    assert json.loads(as_json(found))["going_on"] == ["b"]
+    assert found.going_on == ("b",)
     assert gate(*rows, to_come={"a": []})[0] == 6, "it was started again"
     of_all = compare(Recorded(*rows, to_come=to_come), "a", "b", metric="only_s")
     assert of_all.to_come == found.to_come
@@ -422,9 +421,12 @@ def test_a_plan_is_made_from_the_noise_within_a_run_between_runs_or_of_turns():
     )
     assert (within.units, between.units, of_turns.units) == ("repeats", "runs", "turns")
     assert within.caution and not between.caution and not of_turns.caution
-    assert of_turns.needed <= within.needed < between.needed, "the machine drifts"
-    assert plan_repeats(Recorded(*rows), "a0", None, difference=0.1).needed > within.needed
-    assert plan_repeats(Recorded(*rows), "a0", None, difference=0.2, pairs=500).needed > within.needed
+    assert of_turns.units_needed <= within.units_needed < between.units_needed, "the machine drifts"
+    assert plan_repeats(Recorded(*rows), "a0", None, difference=0.1).units_needed > within.units_needed
+    assert (
+        plan_repeats(Recorded(*rows), "a0", None, difference=0.2, pairs=500).units_needed
+        > within.units_needed
+    )
 
 
 def test_a_plan_is_for_the_metric_that_is_asked_for():
@@ -437,7 +439,7 @@ def test_a_plan_is_for_the_metric_that_is_asked_for():
         for metric in (None, "rows_per_s")
     )
     assert [one.metric for plan in (ranking, rate) for one in plan.cells] == ["only_s", "rows_per_s"]
-    assert rate.cells[0].noise > 10 * ranking.cells[0].noise and rate.needed > ranking.needed
+    assert rate.cells[0].noise > 10 * ranking.cells[0].noise and rate.units_needed > ranking.units_needed
     with pytest.raises(SpecError, match="Unknown metric 'rows'"):
         plan_repeats(Recorded(*rows), "a", None, difference=0.2, metric="rows")
 
@@ -446,14 +448,21 @@ def test_a_plan_is_for_the_noisiest_cell_and_says_what_it_does_not_know():
     noisy = [row("a", repeat, 1 + repeat / 5, CELLS[1]) for repeat in (1, 2, 3)]
     once = row("a", 1, 1.0, CELLS[1], operation="read")
     plan = plan_repeats(Recorded(*single_runs(1.0), *noisy, once), "a", None, difference=0.2)
-    assert [one.needed for one in plan.cells] == [plan.cells[0].needed, plan.needed, None]
-    assert plan.cells[0].needed < plan.needed and plan.cells[2].noise is None
+    assert [one.units_needed for one in plan.cells] == [plan.cells[0].units_needed, plan.units_needed, None]
+    assert plan.cells[0].units_needed < plan.units_needed and plan.cells[2].noise is None
     text = plan_text(plan)
     assert text.startswith(
-        f"{plan.needed} repeats on each side tell a difference of 20 % with a chance of 90%"
+        f"{plan.units_needed} repeats on each side tell a difference of 20 % with a chance of 90%"
     )
     assert "among 3 pairs" in text and text.endswith("the noise of 1 operations is not known")
-    assert json.loads(plan_json(plan))["needed"] == plan.needed
+    answer = plan_answer(plan)
+    assert (answer.units_needed, answer.difference_percent, answer.margin_percent) == (
+        plan.units_needed,
+        20,
+        5,
+    )
+    assert [one.units_needed for one in answer.operations] == [one.units_needed for one in plan.cells]
+    assert [one.cell_key for one in answer.operations] == [one.cell for one in plan.cells]
 
 
 def test_a_plan_without_noise_or_for_less_than_the_margin_is_refused():

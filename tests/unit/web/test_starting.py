@@ -102,7 +102,7 @@ def test_a_draft_has_the_cells_the_operations_and_about_how_long_they_take():
     assert found.conf == {**listed, "rows": 1000, "repeats": 3}
 
 
-def test_what_is_left_out_says_why(monkeypatch):
+def test_what_is_excluded_says_why(monkeypatch):
     monkeypatch.setattr(draft, "verified_repeats", lambda study, queries, cells, *_: {cells[0]: 3})
     asked = {"stores": ["null"], "clients": ["reference"], "batch": ["10", "20", "5000"], "rows": 1000}
     found = drafted({**asked, "repeats": 3, "skip_done": True})

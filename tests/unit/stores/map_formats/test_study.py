@@ -61,7 +61,7 @@ def test_what_is_not_asked_for_is_the_first_value_and_leaves_the_grid_as_small_a
     assert {cell_of(study, key, 1_000, 1) for key in filled} == set(both.cells), "so is a backfill's"
 
 
-def test_a_cell_that_means_nothing_is_left_out(study):
+def test_a_cell_that_means_nothing_is_excluded(study):
     benchmarks = ("extend", "wide", "write")
     found = cells(
         study,

@@ -60,7 +60,7 @@ function Lines({ study, claim }: { study: string; claim: Claim }) {
     <>
       <tr>
         <th scope="row">{claim.text}</th>
-        <td>{claim.means || NONE}</td>
+        <td>{claim.expected_ratio || NONE}</td>
         <Said verdict={claim.verdict} reason={claim.reason} />
         <Figures study={study} found={several ? undefined : only} note={claim.note} />
       </tr>
@@ -94,15 +94,23 @@ function Figures({ study, found, note }: { study: string; found: ClaimCase | und
       <td>{found?.ratio_of ?? NONE}</td>
       <td className="sb-number">{found?.ratio == null ? NONE : digits(found.ratio, 3)}</td>
       <td className="sb-number">{found ? intervalText(found) : NONE}</td>
-      <td>{found?.n || NONE}</td>
+      <td>{found ? unitsText(found) : NONE}</td>
       <td>{found ? runsText(study, found) : NONE}</td>
       <td className="sb-wide">{limits || NONE}</td>
     </>
   );
 }
 
-function intervalText({ low, high }: ClaimCase): string {
-  return low === null || high === null ? NONE : `${digits(low, 3)} to ${digits(high, 3)}`;
+function intervalText({ ratio_low, ratio_high }: ClaimCase): string {
+  return ratio_low === null || ratio_high === null
+    ? NONE
+    : `${digits(ratio_low, 3)} to ${digits(ratio_high, 3)}`;
+}
+
+/** Describe the number of units on each side. */
+function unitsText({ units, matched, units_before, units_after }: ClaimCase): string {
+  if (units_before === null) return NONE;
+  return matched ? `${units_before} ${units}` : `${units_before} and ${units_after} ${units}`;
 }
 
 /** Describe the runs and the rows of their dataset. */
@@ -123,7 +131,7 @@ function countsText(claims: Claim[]): string {
 /** Return the claims with figures, each only with its cases that have figures. */
 export function measuredIn(found: Claims): Claims {
   const claims = found.claims
-    .map((claim) => ({ ...claim, cases: claim.cases.filter(({ n }) => n) }))
+    .map((claim) => ({ ...claim, cases: claim.cases.filter(({ units_before }) => units_before !== null) }))
     .filter(({ cases }) => cases.length > 0);
   return { ...found, claims };
 }

@@ -28,7 +28,7 @@ import {
 import { Ready } from "./States";
 import { sqlOf } from "./sql";
 import { metricNamed, studyNamed } from "./study";
-import type { Comparison, Origin, Run, Study, Verdict, Without } from "./types";
+import type { Comparison, NoVerdict, Origin, Run, Study, Verdict } from "./types";
 import { type Found, textsOf, VerdictTable } from "./VerdictTable";
 
 interface Props {
@@ -142,12 +142,12 @@ export function Compared({
   choice,
 }: Found & { asked?: Asked; metric: string | undefined; choice: Choice }) {
   const { asked, choose } = choice;
-  const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.without], [all]);
+  const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.no_verdict], [all]);
   const found = useMemo(() => {
     const shown = isShown(asked, namesOf(study, cells));
     const verdicts = all.verdicts.filter(shown);
     if (isByValue(asked)) verdicts.sort(byRatio);
-    return { ...all, verdicts, without: all.without.filter(shown) };
+    return { ...all, verdicts, no_verdict: all.no_verdict.filter(shown) };
   }, [study, all, cells, asked]);
   const counts = countsOf(study, found.verdicts);
   const note = `${found.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within ${found.margin_percent} %.`;
@@ -180,7 +180,7 @@ export function Compared({
       <p className="sb-line">
         {found.verdicts.length} compared: {counts.join(", ")}
       </p>
-      {sides && all.verdicts.some(({ label }) => label === "cannot tell") ? (
+      {sides && all.verdicts.some(({ verdict }) => verdict === "cannot tell") ? (
         <DecidingPanel key={JSON.stringify(sides)} asked={sides} />
       ) : null}
       {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
@@ -192,7 +192,7 @@ export function Compared({
           run={runsOf(found)}
           name="verdicts"
           sql={sqlOf({ study, cells, runs: allOf(found) })}
-          table={[...found.verdicts, ...found.without].map((one) =>
+          table={[...found.verdicts, ...found.no_verdict].map((one) =>
             takenOf(study, found, one, namesOf(study, cells)),
           )}
           spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
@@ -210,12 +210,12 @@ const byRatio = (one: Verdict, other: Verdict) =>
 
 /** Return the labels for a figure above and for a figure below the other side's, for this verdict's metric. */
 const wordsFor = (study: Study, { metric, unit }: Verdict) =>
-  wordsOf(metricNamed(study, metric ?? "")?.better ?? "neither").map((label) => ({ label, unit }));
+  wordsOf(metricNamed(study, metric ?? "")?.better ?? "neither").map((verdict) => ({ verdict, unit }));
 
 /** Count the verdicts by text, including texts that are possible but do not occur. */
 function countsOf(study: Study, verdicts: Verdict[]): string[] {
   const possible = verdicts.flatMap((verdict) => [...wordsFor(study, verdict), verdict]);
-  const unsure = (["the same", "cannot tell"] as const).map((label) => ({ label, unit: null }));
+  const unsure = (["the same", "cannot tell"] as const).map((verdict) => ({ verdict, unit: null }));
   return [...saidOf([...possible, ...unsure]).keys()].map(
     (said) => `${verdicts.filter((verdict) => labelText(verdict) === said).length} ${said}`,
   );
@@ -227,8 +227,8 @@ const runsOf = ({ before, after }: Comparison) => `${sideName(before)}-${sideNam
 const allOf = ({ before, after }: Comparison) => [...new Set([...idsOf(before), ...idsOf(after)])];
 
 /** Describe the dataset and the origin of each side's figures. */
-function sourceOf(study: Study, { before, after, verdicts, without }: Comparison): string {
-  const all = [...verdicts, ...without];
+function sourceOf(study: Study, { before, after, verdicts, no_verdict }: Comparison): string {
+  const all = [...verdicts, ...no_verdict];
   const side = (runs: Run[], origins: Origin[]) =>
     [sideText(runs), originText(together(origins)), `method ${runs[0]?.method_version}`]
       .filter(Boolean)
@@ -252,14 +252,14 @@ function sourceOf(study: Study, { before, after, verdicts, without }: Comparison
 function takenOf(
   study: Study,
   { before, after }: Comparison,
-  one: Verdict | Without,
+  one: Verdict | NoVerdict,
   names: string[],
 ): Record<string, unknown> {
   const { remarks, axes, origin_before, origin_after, ...verdict } = one;
   return {
     ...verdict,
     ...columns(study, one, names),
-    unsound: remarks.join("; "),
+    remarks: remarks.join("; "),
     run_before: idsOf(before).join(" "),
     run_after: idsOf(after).join(" "),
     ...originColumns(origin_before, "_before"),
@@ -305,5 +305,8 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
 /** Describe the numbers of repeats behind the ratios, and whether the ratios have intervals. */
 function countsText(verdicts: Verdict[]): string {
   const [a, b] = [verdicts.map((one) => one.n_before), verdicts.map((one) => one.n_after)];
-  return `Geometric means of ${repeatsText(a)} in A and ${repeatsText(b)} in B, ${intervalsText(verdicts, "with intervals of 95 %")}.`;
+  return `Geometric means of ${repeatsText(a)} in A and ${repeatsText(b)} in B, ${intervalsText(
+    verdicts.map((one) => one.ratio_low),
+    "with intervals of 95 %",
+  )}.`;
 }

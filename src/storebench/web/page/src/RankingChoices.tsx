@@ -65,10 +65,10 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
         onChoose={pick("environment")}
       />
       <Menu
-        label="Delivers or promises"
-        value={found.kind ?? ""}
-        options={texts(found.kinds)}
-        onChoose={pick("kind")}
+        label="Guarantee"
+        value={found.guarantee ?? ""}
+        options={texts(found.guarantees)}
+        onChoose={pick("guarantee")}
       />
       <Menu
         label="Margin"

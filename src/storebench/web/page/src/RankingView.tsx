@@ -13,19 +13,19 @@ import {
   countText,
   figuresOf,
   intervalText,
+  type MeasuredCell,
   medianText,
   missingIn,
   namer,
   questionOf,
   type Ranked,
-  type RankedCell,
   rankKey,
 } from "./ranking";
 import { ScrollTable } from "./ScrollTable";
 import { Ready } from "./States";
 import { sqlOfRanking } from "./sql";
 import { studyNamed, titleOfOperation } from "./study";
-import type { LeftOutCell, RankedLine, Ranking, Study } from "./types";
+import type { ExcludedCell, RankedCell, Ranking, Study } from "./types";
 import { digits, NONE, ratioText } from "./units";
 
 interface Props {
@@ -98,8 +98,8 @@ export function Places({ study, found, only, choice }: Ranked & { only: boolean;
 
 /** Show the ranking and the excluded cells. `among` distinguishes the tables' labels from other rankings on the page. */
 export function RankingTables({ study, found, choice, among = "" }: Shown & { among?: string }) {
-  const { lines, left_out } = found;
-  const cells: CellName[] = [...lines, ...left_out];
+  const { ranked, excluded } = found;
+  const cells: CellName[] = [...ranked, ...excluded];
   const note = noteOf(found);
   return (
     <>
@@ -109,22 +109,22 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
       <p className="sb-line">{whereText(study, found)}</p>
       {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
       <p className="sb-line">
-        {lines.length} ranked, {left_out.length} excluded
+        {ranked.length} ranked, {excluded.length} excluded
         <Exports
           title="the ranking"
           source={sourceOf(study, found)}
           note={note}
           run={found.study}
           name={`ranking-${found.operation}-${found.metric}`}
-          sql={sqlOfRanking(found.study, found.operation, found.metric, [...lines, ...left_out])}
+          sql={sqlOfRanking(found.study, found.operation, found.metric, [...ranked, ...excluded])}
           table={[
-            ...lines.map((one) => takenOf(study, found, one, cells)),
-            ...left_out.map((one) => takenOf(study, found, one, cells)),
+            ...ranked.map((one) => takenOf(study, found, one, cells)),
+            ...excluded.map((one) => takenOf(study, found, one, cells)),
           ]}
           spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
         />
       </p>
-      {lines.length ? (
+      {ranked.length ? (
         <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
       ) : (
         <p className="sb-state">
@@ -132,8 +132,8 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
         </p>
       )}
       <p className="sb-note">{note}</p>
-      {left_out.length ? (
-        <LeftOut study={study} found={found} choice={choice} label={`Excluded${among}`} />
+      {excluded.length ? (
+        <Excluded study={study} found={found} choice={choice} label={`Excluded${among}`} />
       ) : null}
     </>
   );
@@ -146,23 +146,13 @@ type Shown = Ranked & { choice: Choice };
 /** Show a line for each ranked cell, with a link to the cell's history. */
 function Lines({ study, found, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(found);
-  const name = namer(study, [...found.lines, ...found.left_out]);
+  const name = namer(study, [...found.ranked, ...found.excluded]);
   return (
     <ScrollTable
       label={label}
-      columns={[
-        "place",
-        "cell",
-        "median",
-        "interval",
-        "n",
-        timesTitle(found),
-        "it is",
-        "delivers or promises",
-        "unsound",
-      ]}
+      columns={["place", "cell", "median", "interval", "n", RELATIVE, "it is", "guarantee", "unsound"]}
     >
-      {found.lines.map((line) => (
+      {found.ranked.map((line) => (
         <tr key={line.cell_key}>
           <td className="sb-number">{line.place}</td>
           <th scope="row">
@@ -172,12 +162,12 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
           <td className="sb-number">{intervalText(line, figures)}</td>
           <td className="sb-number">{countText(line)}</td>
           <td className="sb-number">{timesText(line)}</td>
-          <td className={`sb-verdict sb-${line.label.replaceAll(" ", "-")}`}>
+          <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
             {saidOf(found, line)}
             {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
             {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
           </td>
-          <td>{line.kind ?? NONE}</td>
+          <td>{line.guarantee ?? NONE}</td>
           <td>{line.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
@@ -185,14 +175,14 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
   );
 }
 
-function LeftOut({ study, found, choice, label }: Shown & { label: string }) {
+function Excluded({ study, found, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(found);
-  const name = namer(study, [...found.lines, ...found.left_out]);
+  const name = namer(study, [...found.ranked, ...found.excluded]);
   return (
     <>
       <h3>Excluded</h3>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
-        {found.left_out.map((one) => (
+        {found.excluded.map((one) => (
           <tr key={one.cell_key}>
             <th scope="row">
               <CellLead found={found} cell={one} name={name(one)} choice={choice} />
@@ -216,7 +206,7 @@ function CellLead({
   choice,
 }: {
   found: Ranking;
-  cell: RankedCell;
+  cell: MeasuredCell;
   name: string;
   choice: Choice;
 }) {
@@ -227,16 +217,17 @@ function CellLead({
   );
 }
 
-const timesTitle = ({ better }: Ranking) => (better === "lower" ? "times the best" : "times below the best");
-const timesText = ({ times }: RankedLine) => (times === null ? NONE : `${digits(times, 3)} ×`);
+const RELATIVE = "relative to the best";
+const timesText = ({ relative_to_best: times }: RankedCell) =>
+  times === null ? NONE : `${digits(times, 3)} ×`;
 
 /** Return a line's verdict as a text: `faster` or `slower` for times. */
-const saidOf = ({ unit }: Ranking, { label }: RankedLine) =>
-  label === "the best" ? label : labelText({ label, unit });
+const saidOf = ({ unit }: Ranking, { verdict }: RankedCell) =>
+  verdict === "the best" ? verdict : labelText({ verdict, unit });
 
-function rangeText({ ratio, low, high }: RankedLine): string {
-  if (ratio === null || low === null || high === null) return "";
-  return `ratio ${ratioText(low)} to ${ratioText(high)}`;
+function rangeText({ ratio, ratio_low, ratio_high }: RankedCell): string {
+  if (ratio === null || ratio_low === null || ratio_high === null) return "";
+  return `ratio ${ratioText(ratio_low)} to ${ratioText(ratio_high)}`;
 }
 
 /** Explain how to read the table. */
@@ -250,7 +241,7 @@ function whereText(study: Study, found: Ranking): string {
     ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
   );
   const environment = found.environments.find(({ id }) => id === found.environment);
-  const cells = [...found.lines, ...found.left_out];
+  const cells = [...found.ranked, ...found.excluded];
   return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
 }
 
@@ -259,7 +250,7 @@ function sourceOf(study: Study, found: Ranking): string {
   return [
     found.study,
     whereText(study, found),
-    originText(together(found.lines.map(({ origin }) => origin))),
+    originText(together(found.ranked.map(({ origin }) => origin))),
     found.environment ? `environment ${found.environment}` : "",
   ]
     .filter(Boolean)
@@ -270,7 +261,7 @@ function sourceOf(study: Study, found: Ranking): string {
 function takenOf(
   study: Study,
   found: Ranking,
-  one: RankedLine | LeftOutCell,
+  one: RankedCell | ExcludedCell,
   cells: CellName[],
 ): Record<string, unknown> {
   const line = "place" in one ? one : null;
@@ -284,21 +275,21 @@ function takenOf(
     ...columns(study, one, namesOf(study, cells)),
     metric: found.metric,
     unit: found.unit,
-    median: one.took?.median ?? null,
-    low: one.took?.low ?? null,
-    high: one.took?.high ?? null,
-    coverage: one.took?.coverage ?? null,
-    n: one.took?.n ?? 0,
+    n: one.spread?.n ?? 0,
+    median: one.spread?.median ?? null,
+    interval_low: one.spread?.interval_low ?? null,
+    interval_high: one.spread?.interval_high ?? null,
+    interval_coverage: one.spread?.interval_coverage ?? null,
     runs: one.runs,
-    times_the_best: line?.times ?? null,
-    verdict: line ? saidOf(found, line) : null,
-    why_not: line?.reason ?? null,
+    verdict: line?.verdict ?? null,
+    reason: line?.reason ?? null,
+    relative_to_best: line?.relative_to_best ?? null,
     ratio: line?.ratio ?? null,
-    ratio_low: line?.low ?? null,
-    ratio_high: line?.high ?? null,
-    delivers_or_promises: one.kind,
-    unsound: line ? line.remarks.join("; ") : null,
-    left_out:
+    ratio_low: line?.ratio_low ?? null,
+    ratio_high: line?.ratio_high ?? null,
+    guarantee: one.guarantee,
+    remarks: line ? line.remarks.join("; ") : null,
+    excluded:
       "reasons" in one ? one.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
     environment: found.environment,
     ...originColumns(one.origin),
@@ -307,25 +298,25 @@ function takenOf(
 
 /** Return the table in a form that fits into a picture. */
 function textsOf(study: Study, found: Ranking): Record<string, string>[] {
-  const name = namer(study, [...found.lines, ...found.left_out]);
+  const name = namer(study, [...found.ranked, ...found.excluded]);
   const written = figuresOf(found);
-  const figures = (one: RankedCell) => ({
+  const figures = (one: MeasuredCell) => ({
     cell: name(one),
     median: medianText(one, written),
     interval: intervalText(one, written),
     n: countText(one),
   });
   return [
-    ...found.lines.map((line) => ({
+    ...found.ranked.map((line) => ({
       place: String(line.place),
       ...figures(line),
-      [timesTitle(found)]: timesText(line),
+      [RELATIVE]: timesText(line),
       "it is": saidOf(found, line),
     })),
-    ...found.left_out.map((one) => ({
+    ...found.excluded.map((one) => ({
       place: NONE,
       ...figures(one),
-      [timesTitle(found)]: NONE,
+      [RELATIVE]: NONE,
       "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
     })),
   ];

@@ -28,7 +28,7 @@ const STATES: Record<State, string> = {
   failed: SIGNS.failed,
   stopped: SIGNS.stopped,
   "not run": SIGNS["not run"],
-  "left out": "–",
+  excluded: "–",
 };
 
 export interface Live {
@@ -294,7 +294,7 @@ function SquareCell({ study, link, of }: { study: Study; link: string | null; of
   );
   return (
     <td className={`sb-square sb-${of.state.replace(" ", "-")}`} title={of.detail ?? undefined}>
-      {link === null || of.state === "left out" || of.state === "not run" ? (
+      {link === null || of.state === "excluded" || of.state === "not run" ? (
         <span>{content}</span>
       ) : (
         <a href={link}>{content}</a>

@@ -24,7 +24,7 @@ export function SiteRankings({ content: { home, study, rankings, claims } }: { c
       </nav>
       <h1>Ranking of {study.title}</h1>
       {rankings.map((found) => {
-        const dataset = datasetsText(study, [...found.lines, ...found.left_out]);
+        const dataset = datasetsText(study, [...found.ranked, ...found.excluded]);
         const name = `${titleOfRanking(found)}, ${dataset}`;
         return (
           <section key={name} aria-label={name}>

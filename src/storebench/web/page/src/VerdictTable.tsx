@@ -3,7 +3,7 @@ import { labelText } from "./charts";
 import type { Choice } from "./choice";
 import { Lead, toHistory } from "./Lead";
 import { ScrollTable } from "./ScrollTable";
-import type { Comparison, Study, Verdict, Without } from "./types";
+import type { Comparison, NoVerdict, Study, Verdict } from "./types";
 import { compared, NONE, ratioText } from "./units";
 
 /** A comparison and its study. */
@@ -55,19 +55,19 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
           ))}
           <td className="sb-number">{timesText(verdict)}</td>
           <td className="sb-number">
-            {verdict.low === null || verdict.high === null
+            {verdict.ratio_low === null || verdict.ratio_high === null
               ? NONE
-              : `${ratioText(verdict.low)} to ${ratioText(verdict.high)}`}
+              : `${ratioText(verdict.ratio_low)} to ${ratioText(verdict.ratio_high)}`}
           </td>
           <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
-          <td className={`sb-verdict sb-${verdict.label.replace(" ", "-")}`}>
+          <td className={`sb-verdict sb-${verdict.verdict.replace(" ", "-")}`}>
             {labelText(verdict)}
             {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
           </td>
           <td>{verdict.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
-      {found.without.map((one) => (
+      {found.no_verdict.map((one) => (
         <tr key={`${one.cell_key} ${one.operation}`}>
           <th scope="row">
             <Lead choice={choice} to={toHistory(one)}>
@@ -86,8 +86,8 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
 }
 
 /** Return the table of verdicts in a form that fits into a picture. */
-export function textsOf(study: Study, { verdicts, without }: Comparison): Record<string, string>[] {
-  const line = (one: Verdict | Without, a: string, b: string, ratio: string, said: string) => ({
+export function textsOf(study: Study, { verdicts, no_verdict }: Comparison): Record<string, string>[] {
+  const line = (one: Verdict | NoVerdict, a: string, b: string, ratio: string, said: string) => ({
     cell: cellLabel(study, one),
     operation: one.operation,
     "A (n)": a,
@@ -100,7 +100,7 @@ export function textsOf(study: Study, { verdicts, without }: Comparison): Record
       const [[, a], [, b]] = sidesOf(one);
       return line(one, a, b, timesText(one), labelText(one));
     }),
-    ...without.map((one) => line(one, NONE, NONE, NONE, one.reason)),
+    ...no_verdict.map((one) => line(one, NONE, NONE, NONE, one.reason)),
   ];
 }
 

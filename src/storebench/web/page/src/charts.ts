@@ -3,7 +3,7 @@ import { labels, type Places } from "./cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "./format";
 import { colourOf, figure, frame, lines, NARROW, pale, quantity, type Theme } from "./frame";
 import { ledOf } from "./Lead";
-import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "./types";
+import { type CellPhases, verdictVerdictValues as LABELS, type Metric, type Verdict } from "./types";
 
 /** The colours of the phases of all pods, in order. The timed phases stand out, on a light and on a dark background. */
 const PHASES: Record<string, string> = {
@@ -123,7 +123,7 @@ export function phasesSpec(
 const marked = (state: keyof typeof SIGNS, name: string) =>
   state === "verified" ? name : `${SIGNS[state]} ${name}`;
 
-type Label = Verdict["label"];
+type Label = Verdict["verdict"];
 
 /** The index of a verdict's colour, and its mark. */
 const VERDICTS: Record<Label, [number, string]> = {
@@ -142,15 +142,15 @@ export function wordsOf(better: Metric["better"]): [Label, Label] {
 }
 
 /** Return a verdict's text: `faster` or `slower` for times. */
-export function labelText({ label, unit }: Pick<Verdict, "label" | "unit">): string {
-  if (unit !== "s") return label;
-  return { better: "faster", worse: "slower" }[label as string] ?? label;
+export function labelText({ verdict, unit }: Pick<Verdict, "verdict" | "unit">): string {
+  if (unit !== "s") return verdict;
+  return { better: "faster", worse: "slower" }[verdict as string] ?? verdict;
 }
 
 /** Return the texts of these verdicts, each once, in the order of the labels. */
-export function saidOf(verdicts: Pick<Verdict, "label" | "unit">[]): Map<string, Label> {
-  const found = LABELS.flatMap((label) => verdicts.filter((verdict) => verdict.label === label));
-  return new Map(found.map((verdict) => [labelText(verdict), verdict.label]));
+export function saidOf(verdicts: Pick<Verdict, "verdict" | "unit">[]): Map<string, Label> {
+  const found = LABELS.flatMap((label) => verdicts.filter(({ verdict }) => verdict === label));
+  return new Map(found.map((verdict) => [labelText(verdict), verdict.verdict]));
 }
 
 /** Return whether a verdict has a ratio: figures of 0 or below have none. */
@@ -179,8 +179,8 @@ export function ratiosSpec(
   const band = { low: 1 / (1 + margin), high: 1 + margin };
   // show intervals completely, on a logarithmic axis, where 2 and 1/2 have the same distance from 1
   const domain = [
-    Math.min(band.low, ...values.map((one) => one.low ?? one.ratio)),
-    Math.max(band.high, ...values.map((one) => one.high ?? one.ratio)),
+    Math.min(band.low, ...values.map((one) => one.ratio_low ?? one.ratio)),
+    Math.max(band.high, ...values.map((one) => one.ratio_high ?? one.ratio)),
   ];
   const ratio = (field: string) => ({
     ...quantity(field, "B / A, logarithmic"),
@@ -204,9 +204,9 @@ export function ratiosSpec(
         encoding: { x: ratio("low"), x2: { field: "high" } },
       },
       {
-        data: { values: values.filter((one) => one.low !== null) },
+        data: { values: values.filter((one) => one.ratio_low !== null) },
         mark: { type: "rule", strokeWidth: 2 },
-        encoding: { y, x: ratio("low"), x2: { field: "high" }, color },
+        encoding: { y, x: ratio("ratio_low"), x2: { field: "ratio_high" }, color },
       },
       {
         data: { values },
@@ -224,8 +224,8 @@ export function ratiosSpec(
           tooltip: [
             { field: "cell" },
             figure("ratio", "B / A"),
-            figure("low", "95 % from"),
-            figure("high", "to"),
+            figure("ratio_low", "95 % from"),
+            figure("ratio_high", "to"),
             { field: "said", title: "B is" },
             { field: "reason", title: "why" },
           ],

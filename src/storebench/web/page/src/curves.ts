@@ -37,7 +37,7 @@ export interface CurvesShown {
 
 /** Return the points of a histogram or series of a cell. With `over`, pair the values of both series at the same moments. */
 function pointsOf(cell: CellArtifacts, { name, kind }: Metric, over?: Metric): [number, number][] {
-  const points = (kind === "histogram" ? cell.curves : cell.series)[name] ?? [];
+  const points = (kind === "histogram" ? cell.percentiles : cell.series)[name] ?? [];
   if (!over) return points;
   const along = new Map(cell.series[over.name]);
   return points.flatMap(([at, value]) => {

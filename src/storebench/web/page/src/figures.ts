@@ -69,7 +69,7 @@ export function priced(cells: CellFigures[], cpuHour: number, gibHour: number): 
     const { used } = cell;
     if (!used) return cell;
     const median = used.cpu_hours * cpuHour + used.memory_gib_hours * gibHour;
-    const spread = { n: used.n, median, low: null, high: null, coverage: null };
+    const spread = { n: used.n, median, interval_low: null, interval_high: null, interval_coverage: null };
     return { ...cell, figures: { ...cell.figures, [COST]: spread } };
   });
 }
@@ -268,8 +268,8 @@ function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figu
       ? {
           ...spread,
           median: spread.median / unit.scale,
-          low: scaled(spread.low),
-          high: scaled(spread.high),
+          interval_low: scaled(spread.interval_low),
+          interval_high: scaled(spread.interval_high),
         }
       : null,
     dots: ofAttempts
@@ -328,7 +328,10 @@ export function countsText(data: ChartData, { ofAttempts }: Figure): string {
   if (!spreads.length) return "No repeat counts yet.";
   const repeats = repeatsText(spreads.map(({ n }) => n));
   if (!ofAttempts) return `Medians of ${repeats}.`;
-  return `Medians of ${repeats}, ${intervalsText(spreads, "with intervals of 95 % or more")}.`;
+  return `Medians of ${repeats}, ${intervalsText(
+    spreads.map(({ interval_low }) => interval_low),
+    "with intervals of 95 % or more",
+  )}.`;
 }
 
 /** Describe the range of the numbers of repeats. */
@@ -339,10 +342,10 @@ export function repeatsText(counts: number[]): string {
 }
 
 /** Describe how many figures lack an interval; `known` is the text if none does. */
-export function intervalsText(figures: { low: number | null }[], known: string): string {
-  const without = figures.filter(({ low }) => low === null).length;
+export function intervalsText(lows: (number | null)[], known: string): string {
+  const without = lows.filter((low) => low === null).length;
   if (!without) return known;
-  return without === figures.length
+  return without === lows.length
     ? "too few for intervals"
-    : `${without} of ${figures.length} have too few for an interval`;
+    : `${without} of ${lows.length} have too few for an interval`;
 }

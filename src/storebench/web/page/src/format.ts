@@ -102,7 +102,7 @@ function outcomeText(attempt: Attempt): string {
   const state = outcome(attempt);
   if (state === "failed") return `failed: ${attempt.error_kind ?? "no reason"}`;
   const doubts = [
-    attempt.perhaps_disturbed ? `; perhaps disturbed: ${attempt.perhaps_disturbed}` : "",
+    attempt.perhaps_disturbed ? `; possibly disturbed: ${attempt.perhaps_disturbed}` : "",
     attempt.not_judged ? `; not judged: ${attempt.not_judged}` : "",
   ].join("");
   const bound = bounds(attempt);

@@ -79,8 +79,8 @@ export function seriesShown(
 }
 
 /** Describe a change in words. */
-export const changeText = ({ label, ratio }: Change, unit: string) =>
-  [labelText({ label, unit }), ...(ratio === null ? [] : [`× ${digits(ratio, 3)}`])].join(", ");
+export const changeText = ({ verdict, ratio }: Change, unit: string) =>
+  [labelText({ verdict, unit }), ...(ratio === null ? [] : [`× ${digits(ratio, 3)}`])].join(", ");
 
 /** Return the levels, changes and baselines of these series for the chart. */
 export function historyLines(unit: string, shown: (Series & { measured: string })[]): HistoryLines {

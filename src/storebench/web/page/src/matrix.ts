@@ -2,7 +2,7 @@ import type { Task } from "./airflow";
 import { type Soundness, soundness } from "./format";
 import type { Attempt, Turn } from "./types";
 
-export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "left out";
+export type State = Exclude<Soundness, "superseded"> | "running" | "queued" | "excluded";
 
 /** Why an operation cannot run, by the state of an operation that it depends on. */
 const NOTHING_TO_WORK_ON: Partial<Record<State, string>> = {
@@ -36,9 +36,9 @@ export function square(
     if (state === "failed") return { state, detail: `${attempt.error_kind}: ${attempt.error}`, attempt };
     return { state, detail: attempt.error ?? attempt.disturbed, attempt };
   }
-  if (turn.skipped !== null) return { state: "left out", detail: turn.skipped, attempt: null };
+  if (turn.skipped !== null) return { state: "excluded", detail: turn.skipped, attempt: null };
   if (!turn.operations.includes(operation))
-    return { state: "left out", detail: "not an operation of this store", attempt: null };
+    return { state: "excluded", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
   // its task fails at once if an operation that it depends on has no data for it
   const why = needed.map((one) => NOTHING_TO_WORK_ON[one.state]).find((one) => one !== undefined);

@@ -88,7 +88,7 @@ export function medianSpec(
   const all = [...medians, ...mediansOf(data, true)];
   const axis = axisOf(shown, medians, all);
   const drawn = barsOf(data).flatMap(({ spread, dots }) => [
-    ...(spread ? [spread.median, spread.low, spread.high] : []),
+    ...(spread ? [spread.median, spread.interval_low, spread.interval_high] : []),
     ...dots.map((dot) => dot.value),
   ]);
   const hasPlace = (value: number | null): value is number =>
@@ -124,11 +124,11 @@ export function medianSpec(
         limit: limits.has(bar),
         from: axis.zero ?? floor,
         to: at(spread.median),
-        interval_from: spread.low === null ? null : at(spread.low),
-        interval_to: at(spread.high),
+        interval_from: spread.interval_low === null ? null : at(spread.interval_low),
+        interval_to: at(spread.interval_high),
         text: axis.text(spread.median),
         // to the right of all marks of the bar
-        text_at: Math.max(floor, at(spread.median), at(spread.high), ...placed.map((dot) => dot.at)),
+        text_at: Math.max(floor, at(spread.median), at(spread.interval_high), ...placed.map((dot) => dot.at)),
         top: top + 1,
         middle: top + BAR / 2,
         bottom: top + BAR - 1,
@@ -186,9 +186,9 @@ export function medianSpec(
     { field: "dataset" },
     exact("median", `median, ${figure.axis}`),
     { field: "n", title: "attempts in the median" },
-    exact("low", "interval from"),
-    exact("high", "to"),
-    { field: "coverage", title: "its coverage", format: ".1%" },
+    exact("interval_low", "interval from"),
+    exact("interval_high", "to"),
+    { field: "interval_coverage", title: "its coverage", format: ".1%" },
   ];
   return {
     ...frame(description, width, theme),

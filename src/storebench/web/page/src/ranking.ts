@@ -2,7 +2,7 @@
 import type { Query } from "./api";
 import { type CellName, differing, namesOf, placesText } from "./cells";
 import { scalarsOf } from "./study";
-import { type LeftOutCell, type Metric, type Ranking, rankingIncludedValues, type Study } from "./types";
+import { type ExcludedCell, type Metric, type Ranking, rankingIncludedValues, type Study } from "./types";
 import { compared, type Figures, NONE } from "./units";
 
 /** Stands for all values of an axis. */
@@ -24,7 +24,7 @@ export interface Ranked {
 }
 
 /** A cell, ranked or not. */
-export type RankedCell = Omit<LeftOutCell, "reasons">;
+export type MeasuredCell = Omit<ExcludedCell, "reasons">;
 
 /** Return the query for the ranking in the address. The API chooses absent parameters. `study` is the study of the shown run. */
 export function questionOf(asked: Asked, study: string): Query {
@@ -40,7 +40,7 @@ export function questionOf(asked: Asked, study: string): Query {
       .filter(([name, value]) => name.startsWith(start) && value)
       .map(([name, value]) => `${name.slice(start.length)}=${value}`),
     environment: own("environment"),
-    kind: own("kind"),
+    guarantee: own("guarantee"),
     include: (own("include") ?? "").split(",").filter(Boolean),
     margin_percent: own("margin"),
   };
@@ -65,7 +65,7 @@ function addressOf(found: Ranking): Record<string, string> {
     seed: String(found.seed),
     ...Object.fromEntries(Object.entries(found.axes).map(([name, value]) => [axisOf(name), value])),
     environment: found.environment ?? "",
-    kind: found.kind ?? "",
+    guarantee: found.guarantee ?? "",
     include: found.included.join(","),
     margin: String(found.margin_percent),
   };
@@ -80,7 +80,7 @@ const order = (axes: string[]) => [
   "dataset",
   ...axes.map(axisOf),
   "environment",
-  "kind",
+  "guarantee",
 ];
 const FIELDS: Record<string, string[]> = { dataset: ["rows", "seed"] };
 /** Later choices that a choice does not reset. */
@@ -99,12 +99,12 @@ export function chosen(found: Ranking, name: string, values: string[]): Record<s
   ]);
 }
 
-/** Return the changes for another metric. What operations deliver or guarantee is reset only for a metric that separates clients and engines. */
+/** Return the changes for another metric. The guarantee is reset only for a metric that separates clients and engines. */
 export function chosenMetric(study: Study, found: Ranking, name: string): Record<string, string> {
-  const { [rankKey("kind")]: kind = "", ...others } = chosen(found, "metric", [name]);
+  const { [rankKey("guarantee")]: guarantee = "", ...others } = chosen(found, "metric", [name]);
   const apart = [...study.metrics, ...study.common].filter(({ by_cover }) => by_cover);
   const forgets = apart.some((metric) => metric.name === name || metric.name === found.metric);
-  return forgets ? { ...others, [rankKey("kind")]: kind } : others;
+  return forgets ? { ...others, [rankKey("guarantee")]: guarantee } : others;
 }
 
 export const chosenOnAxis = (found: Ranking, axis: string, value: string) =>
@@ -126,21 +126,21 @@ export function namer(study: Study, cells: CellName[]): (cell: CellName) => stri
 }
 
 /** Return the formatter of a ranking's figures. All medians share it, including the medians of excluded cells. */
-export const figuresOf = ({ unit, lines, left_out }: Ranking): Figures =>
+export const figuresOf = ({ unit, ranked, excluded }: Ranking): Figures =>
   compared(
     unit,
-    [...lines, ...left_out].map(({ took }) => took?.median),
+    [...ranked, ...excluded].map(({ spread }) => spread?.median),
   );
 
-export const medianText = ({ took }: RankedCell, figures: Figures) => figures.text(took?.median);
+export const medianText = ({ spread }: MeasuredCell, figures: Figures) => figures.text(spread?.median);
 
-export function intervalText({ took }: RankedCell, figures: Figures): string {
-  if (!took || took.low === null || took.high === null) return NONE;
-  return figures.interval(took.low, took.high, took.median);
+export function intervalText({ spread }: MeasuredCell, figures: Figures): string {
+  if (!spread || spread.interval_low === null || spread.interval_high === null) return NONE;
+  return figures.interval(spread.interval_low, spread.interval_high, spread.median);
 }
 
 /** Describe the number of attempts and the number of runs. */
-export function countText({ took, runs }: RankedCell): string {
-  if (!took) return "0";
-  return `${took.n} in ${runs} run${runs === 1 ? "" : "s"}`;
+export function countText({ spread, runs }: MeasuredCell): string {
+  if (!spread) return "0";
+  return `${spread.n} in ${runs} run${runs === 1 ? "" : "s"}`;
 }

@@ -377,19 +377,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Apart
-         * @description A reason to exclude a cell.
-         */
-        Apart: {
-            /**
-             * Reason
-             * @enum {string}
-             */
-            reason: "limit" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
-            /** Text */
-            text: string;
-        };
-        /**
          * Attempt
          * @description One attempt; a row of the view `results`.
          */
@@ -650,10 +637,10 @@ export interface components {
              */
             n: number;
             /**
-             * Curves
+             * Percentiles
              * @description Pairs of percentile and value by metric, from the summed histograms of all counted attempts
              */
-            curves: {
+            percentiles: {
                 [key: string]: [
                     number,
                     number
@@ -786,11 +773,11 @@ export interface components {
              */
             ratio: number | null;
             /**
-             * Label
+             * Verdict
              * @description `higher` and `lower` are for metrics without a better direction
              * @enum {string}
              */
-            label: "better" | "worse" | "higher" | "lower";
+            verdict: "better" | "worse" | "higher" | "lower";
         };
         /**
          * Chart
@@ -825,10 +812,17 @@ export interface components {
             /** Text */
             text: string;
             /**
-             * Means
-             * @description The ratios that the text stands for
+             * Expected Ratio
+             * @description The ratios that the text stands for, such as `at least 2`
              */
-            means: string;
+            expected_ratio: string;
+            /**
+             * At Least
+             * @description Bounds of these ratios; None for no bound
+             */
+            at_least: number | null;
+            /** At Most */
+            at_most: number | null;
             /** Metric */
             metric: string | null;
             /**
@@ -857,6 +851,13 @@ export interface components {
              */
             ratio_of: string;
             /**
+             * A
+             * @description Side A: store, client, operation, or values on axes
+             */
+            a: string;
+            /** B */
+            b: string;
+            /**
              * Case
              * @description What distinguishes this case from the claim's other cases
              */
@@ -872,19 +873,44 @@ export interface components {
              */
             reason: string | null;
             /**
+             * Median Before
+             * @description Median of side A; None if nothing could be compared
+             */
+            median_before: number | null;
+            /**
+             * Median After
+             * @description Median of side B
+             */
+            median_after: number | null;
+            /**
              * Ratio
              * @description Geometric mean B / geometric mean A
              */
             ratio: number | null;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
             /**
-             * N
-             * @description Number of rounds, runs or repeats; empty if nothing could be compared
+             * Ratio Low
+             * @description Lower bound of the ratio's 95 % interval
              */
-            n: string;
+            ratio_low: number | null;
+            /** Ratio High */
+            ratio_high: number | null;
+            /**
+             * Units
+             * @description The unit that counts once: rounds, runs or repeats
+             */
+            units: string;
+            /**
+             * Matched
+             * @description The n-th units of both sides belong together
+             */
+            matched: boolean;
+            /**
+             * Units Before
+             * @description Number of units on side A; None if nothing could be compared
+             */
+            units_before: number | null;
+            /** Units After */
+            units_after: number | null;
             /** Rows */
             rows: number | null;
             /** Runs */
@@ -921,13 +947,18 @@ export interface components {
             after: components["schemas"]["Run"][];
             /** Verdicts */
             verdicts: components["schemas"]["Verdict"][];
-            /** Without */
-            without: components["schemas"]["Without"][];
+            /** No Verdict */
+            no_verdict: components["schemas"]["NoVerdict"][];
             /**
              * Units
              * @description The unit that counts once: repeats, rounds, turns or runs
              */
             units: string;
+            /**
+             * Matched
+             * @description The n-th units of both sides belong together
+             */
+            matched: boolean;
             /** Differences */
             differences: string[];
             /** Test */
@@ -939,6 +970,11 @@ export interface components {
              * @description The limits of the comparison, whatever its verdicts
              */
             caution: string | null;
+            /**
+             * Running
+             * @description Names of the sides' runs that have not ended
+             */
+            running: string[];
         };
         /**
          * DatasetRecord
@@ -1098,17 +1134,66 @@ export interface components {
             skipped: string | null;
         };
         /**
-         * FileRecord
-         * @description The dataset made of a user's file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
-         *     of each column.
+         * ExcludedCell
+         * @description An excluded cell.
          */
-        FileRecord: {
-            /** Name */
-            name: string;
-            /** Version */
-            version: number;
-            /** Max Rows */
-            max_rows: number;
+        ExcludedCell: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description Median and interval in the metric's unit; None if no attempt counts */
+            spread: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Number of runs with attempts of the cell
+             */
+            runs: number;
+            /**
+             * Guarantee
+             * @description What the operation hands to the program, or else the durability that the store guarantees
+             */
+            guarantee: string | null;
+            /**
+             * Environment Hash
+             * @description Hash of the cell's server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /** Reasons */
+            reasons: components["schemas"]["Exclusion"][];
+        };
+        /**
+         * Exclusion
+         * @description A reason to exclude a cell.
+         */
+        Exclusion: {
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "limit" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            /** Text */
+            text: string;
         };
         /**
          * Form
@@ -1224,55 +1309,6 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
-         * LeftOutCell
-         * @description An excluded cell.
-         */
-        LeftOutCell: {
-            /** Cell Key */
-            cell_key: string;
-            /** Study */
-            study: string;
-            /** Store */
-            store: string;
-            /** Client */
-            client: string;
-            /**
-             * Axes
-             * @description The cell's value on each axis that applies to it
-             */
-            axes: {
-                [key: string]: string;
-            };
-            /** Rows */
-            rows: number;
-            /** Seed */
-            seed: number;
-            /** @description Median and interval in the metric's unit; None if no attempt counts */
-            took: components["schemas"]["Spread"] | null;
-            /**
-             * Runs
-             * @description Number of runs with attempts of the cell
-             */
-            runs: number;
-            /**
-             * Kind
-             * @description What the operation hands to the program, or else the durability that the store guarantees
-             */
-            kind: string | null;
-            /**
-             * Environment Hash
-             * @description Hash of the cell's server, image and machine, which may change
-             */
-            environment_hash: string | null;
-            /** Parameters Hash */
-            parameters_hash: string | null;
-            /** Method Version */
-            method_version: number | null;
-            origin: components["schemas"]["Origin"];
-            /** Reasons */
-            reasons: components["schemas"]["Apart"][];
-        };
-        /**
          * Level
          * @description Consecutive runs whose figures do not differ.
          */
@@ -1346,6 +1382,47 @@ export interface components {
             parameter: string | null;
             /** Text */
             text: string;
+        };
+        /**
+         * NoVerdict
+         * @description A cell's operation without a verdict.
+         */
+        NoVerdict: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** Operation */
+            operation: string;
+            /**
+             * Cell Key After
+             * @description The key of B's cell, which differs where two cells, or two values of a run, are compared; None if B has no attempt
+             */
+            cell_key_after: string | null;
+            origin_before: components["schemas"]["Origin"];
+            origin_after: components["schemas"]["Origin"];
+            /**
+             * Remarks
+             * @description What is unsound: attempts that failed, were disturbed, not judged, client-bound or service-bound; sides of different durability
+             */
+            remarks: string[];
+            /** Reason */
+            reason: string;
         };
         /**
          * Operation
@@ -1509,6 +1586,90 @@ export interface components {
             };
         };
         /**
+         * RankedCell
+         * @description A ranked cell. A is the best cell, B is this cell.
+         */
+        RankedCell: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** @description Median and interval in the metric's unit; None if no attempt counts */
+            spread: components["schemas"]["Spread"] | null;
+            /**
+             * Runs
+             * @description Number of runs with attempts of the cell
+             */
+            runs: number;
+            /**
+             * Guarantee
+             * @description What the operation hands to the program, or else the durability that the store guarantees
+             */
+            guarantee: string | null;
+            /**
+             * Environment Hash
+             * @description Hash of the cell's server, image and machine, which may change
+             */
+            environment_hash: string | null;
+            /** Parameters Hash */
+            parameters_hash: string | null;
+            /** Method Version */
+            method_version: number | null;
+            origin: components["schemas"]["Origin"];
+            /**
+             * Place
+             * @description The cell's place, shared by cells that do not differ from the first cell of the place
+             */
+            place: number;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "the best" | "better" | "worse" | "the same" | "cannot tell";
+            /**
+             * Reason
+             * @description Why the verdict is inconclusive, and how many repeats would suffice
+             */
+            reason: string | null;
+            /**
+             * Relative To Best
+             * @description The cell's median / the best cell's median, or the reciprocal where higher is better; None if either median is 0 or below
+             */
+            relative_to_best: number | null;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A
+             */
+            ratio: number | null;
+            /**
+             * Ratio Low
+             * @description Lower bound of the ratio's 95 % interval
+             */
+            ratio_low: number | null;
+            /** Ratio High */
+            ratio_high: number | null;
+            /**
+             * Remarks
+             * @description What is unsound about the cell's attempts, and how many attempts of the best cell were not judged
+             */
+            remarks: string[];
+        };
+        /**
          * RankedDataset
          * @description A dataset with results.
          */
@@ -1534,90 +1695,6 @@ export interface components {
              * Format: date-time
              */
             newest_at: string;
-        };
-        /**
-         * RankedLine
-         * @description A ranked cell. A is the best cell, B is this cell.
-         */
-        RankedLine: {
-            /** Cell Key */
-            cell_key: string;
-            /** Study */
-            study: string;
-            /** Store */
-            store: string;
-            /** Client */
-            client: string;
-            /**
-             * Axes
-             * @description The cell's value on each axis that applies to it
-             */
-            axes: {
-                [key: string]: string;
-            };
-            /** Rows */
-            rows: number;
-            /** Seed */
-            seed: number;
-            /** @description Median and interval in the metric's unit; None if no attempt counts */
-            took: components["schemas"]["Spread"] | null;
-            /**
-             * Runs
-             * @description Number of runs with attempts of the cell
-             */
-            runs: number;
-            /**
-             * Kind
-             * @description What the operation hands to the program, or else the durability that the store guarantees
-             */
-            kind: string | null;
-            /**
-             * Environment Hash
-             * @description Hash of the cell's server, image and machine, which may change
-             */
-            environment_hash: string | null;
-            /** Parameters Hash */
-            parameters_hash: string | null;
-            /** Method Version */
-            method_version: number | null;
-            origin: components["schemas"]["Origin"];
-            /**
-             * Place
-             * @description The cell's place, shared by cells that do not differ from the first cell of the place
-             */
-            place: number;
-            /**
-             * Label
-             * @enum {string}
-             */
-            label: "the best" | "better" | "worse" | "the same" | "cannot tell";
-            /**
-             * Reason
-             * @description Why the verdict is inconclusive, and how many repeats would suffice
-             */
-            reason: string | null;
-            /**
-             * Times
-             * @description The cell's median / the best cell's median, or the reciprocal where higher is better; None if either median is 0 or below
-             */
-            times: number | null;
-            /**
-             * Ratio
-             * @description Geometric mean B / geometric mean A
-             */
-            ratio: number | null;
-            /**
-             * Low
-             * @description Lower bound of the ratio's 95 % interval
-             */
-            low: number | null;
-            /** High */
-            high: number | null;
-            /**
-             * Remarks
-             * @description What is unsound about the cell's attempts, and how many attempts of the best cell were not judged
-             */
-            remarks: string[];
         };
         /**
          * Ranking
@@ -1671,18 +1748,24 @@ export interface components {
             environment: string | null;
             /** Environments */
             environments: components["schemas"]["RankedEnvironment"][];
-            /** Kind */
-            kind: string | null;
-            /** Kinds */
-            kinds: string[];
+            /**
+             * Guarantee
+             * @description The chosen guarantee; None if no operation states a guarantee
+             */
+            guarantee: string | null;
+            /**
+             * Guarantees
+             * @description The guarantees of the cells, the most frequent first
+             */
+            guarantees: string[];
             /** Included */
             included: ("limit" | "client-bound" | "service-bound" | "unlike")[];
             /** Margin Percent */
             margin_percent: number;
-            /** Lines */
-            lines: components["schemas"]["RankedLine"][];
-            /** Left Out */
-            left_out: components["schemas"]["LeftOutCell"][];
+            /** Ranked */
+            ranked: components["schemas"]["RankedCell"][];
+            /** Excluded */
+            excluded: components["schemas"]["ExcludedCell"][];
             /** Test */
             test: string;
             /**
@@ -1870,15 +1953,18 @@ export interface components {
             n: number;
             /** Median */
             median: number;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
             /**
-             * Coverage
+             * Interval Low
+             * @description Lower bound of the median's interval
+             */
+            interval_low: number | null;
+            /** Interval High */
+            interval_high: number | null;
+            /**
+             * Interval Coverage
              * @description The probability that such an interval contains the median: at least 0.95
              */
-            coverage: number | null;
+            interval_coverage: number | null;
         };
         /**
          * StoreRecord
@@ -2097,6 +2183,11 @@ export interface components {
             seed: number;
             /** Operation */
             operation: string;
+            /**
+             * Cell Key After
+             * @description The key of B's cell, which differs where two cells, or two values of a run, are compared; None if B has no attempt
+             */
+            cell_key_after: string | null;
             origin_before: components["schemas"]["Origin"];
             origin_after: components["schemas"]["Origin"];
             /**
@@ -2105,15 +2196,20 @@ export interface components {
              */
             remarks: string[];
             /**
-             * Label
+             * Verdict
              * @description `higher` and `lower` are for metrics without a better direction
              * @enum {string}
              */
-            label: "better" | "worse" | "higher" | "lower" | "the same" | "cannot tell";
+            verdict: "better" | "worse" | "higher" | "lower" | "the same" | "cannot tell";
             /** Metric */
             metric: string | null;
             /** Unit */
             unit: string | null;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "lower" | "higher" | "neither";
             /**
              * Reason
              * @description Why the verdict is inconclusive, and how many repeats would suffice
@@ -2123,6 +2219,18 @@ export interface components {
             n_before: number;
             /** N After */
             n_after: number;
+            /**
+             * Units Before
+             * @description Number of independent units on side A: see `units`
+             */
+            units_before: number;
+            /** Units After */
+            units_after: number;
+            /**
+             * Units Needed
+             * @description The number of units on each side that would probably decide; None if decided or unknown
+             */
+            units_needed: number | null;
             /** Median Before */
             median_before: number;
             /** Median After */
@@ -2142,48 +2250,22 @@ export interface components {
              * @description Geometric mean B / geometric mean A
              */
             ratio: number | null;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
+            /**
+             * Ratio Low
+             * @description Lower bound of the ratio's 95 % interval
+             */
+            ratio_low: number | null;
+            /** Ratio High */
+            ratio_high: number | null;
+            /**
+             * Noise
+             * @description Standard deviation of the logarithm of a unit's figure; of matched units, of the difference within a pair
+             */
+            noise: number | null;
+            /** P */
+            p: number | null;
             /** P Adjusted */
             p_adjusted: number | null;
-        };
-        /**
-         * Without
-         * @description A cell's operation without a verdict.
-         */
-        Without: {
-            /** Cell Key */
-            cell_key: string;
-            /** Study */
-            study: string;
-            /** Store */
-            store: string;
-            /** Client */
-            client: string;
-            /**
-             * Axes
-             * @description The cell's value on each axis that applies to it
-             */
-            axes: {
-                [key: string]: string;
-            };
-            /** Rows */
-            rows: number;
-            /** Seed */
-            seed: number;
-            /** Operation */
-            operation: string;
-            origin_before: components["schemas"]["Origin"];
-            origin_after: components["schemas"]["Origin"];
-            /**
-             * Remarks
-             * @description What is unsound: attempts that failed, were disturbed, not judged, client-bound or service-bound; sides of different durability
-             */
-            remarks: string[];
-            /** Reason */
-            reason: string;
         };
     };
     responses: never;
@@ -2192,7 +2274,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type Apart = components['schemas']['Apart'];
 export type Attempt = components['schemas']['Attempt'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
@@ -2209,17 +2290,18 @@ export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
-export type FileRecord = components['schemas']['FileRecord'];
+export type ExcludedCell = components['schemas']['ExcludedCell'];
+export type Exclusion = components['schemas']['Exclusion'];
 export type Form = components['schemas']['Form'];
 export type FormField = components['schemas']['FormField'];
 export type Grid = components['schemas']['Grid'];
 export type GridCell = components['schemas']['GridCell'];
 export type HttpValidationError = components['schemas']['HTTPValidationError'];
-export type LeftOutCell = components['schemas']['LeftOutCell'];
 export type Level = components['schemas']['Level'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
 export type Mistake = components['schemas']['Mistake'];
+export type NoVerdict = components['schemas']['NoVerdict'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
@@ -2231,9 +2313,9 @@ export type ParamRecord = components['schemas']['ParamRecord'];
 export type Parameter = components['schemas']['Parameter'];
 export type Part = components['schemas']['Part'];
 export type Preset = components['schemas']['Preset'];
+export type RankedCell = components['schemas']['RankedCell'];
 export type RankedDataset = components['schemas']['RankedDataset'];
 export type RankedEnvironment = components['schemas']['RankedEnvironment'];
-export type RankedLine = components['schemas']['RankedLine'];
 export type Ranking = components['schemas']['Ranking'];
 export type Run = components['schemas']['Run'];
 export type RunFigure = components['schemas']['RunFigure'];
@@ -2247,7 +2329,6 @@ export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Verdict = components['schemas']['Verdict'];
-export type Without = components['schemas']['Without'];
 export type $defs = Record<string, never>;
 export interface operations {
     runs_api_runs_get: {
@@ -2604,7 +2685,7 @@ export interface operations {
                 /** @description NAME=VALUE: only cells with this value on this axis */
                 axis?: string[] | null;
                 environment?: string | null;
-                kind?: string | null;
+                guarantee?: string | null;
                 /** @description Exclusions that are ranked nevertheless */
                 include?: ("limit" | "client-bound" | "service-bound" | "unlike")[] | null;
                 margin_percent?: number;
@@ -2887,21 +2968,22 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
 export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "service-bound", "unlike"];
-export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
-export const changeLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["label"]> = ["better", "worse", "higher", "lower"];
+export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["verdict"]> = ["better", "worse", "higher", "lower"];
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
+export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
-export const rankedLineLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedLine"]["label"]> = ["the best", "better", "worse", "the same", "cannot tell"];
+export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
 export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "service-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
-export const verdictLabelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["label"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];
+export const verdictVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["verdict"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];
+export const verdictBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["better"]> = ["lower", "higher", "neither"];

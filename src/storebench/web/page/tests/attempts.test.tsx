@@ -42,7 +42,7 @@ describe("a table of attempts", () => {
     ]);
   });
 
-  it("has what a write was promised, and what a read delivers", () => {
+  it("has the guarantee of a write, and what a read delivers", () => {
     expect(texts(ATTEMPT)).toMatchObject({ durability: "disk", delivers: "–" });
     const read = { ...ATTEMPT, operation: "read", durability: null, delivers: "raw BSON" };
     expect(texts(read)).toMatchObject({ durability: "–", delivers: "raw BSON" });

@@ -13,8 +13,8 @@ import {
 } from "../src/charts";
 import { DARK, LIGHT } from "../src/frame";
 import { historySpec, timeFormat } from "../src/historySpec";
-import { verdictLabelValues as LABELS, type Verdict } from "../src/types";
-import { ATTEMPT, BULK, CELL, DISTURBED, FAILED, ORIGINS } from "./data";
+import { verdictVerdictValues as LABELS, type Verdict } from "../src/types";
+import { ATTEMPT, BULK, CELL, DISTURBED, FAILED, ORIGINS, UNITS } from "./data";
 
 async function drawn(spec: TopLevelSpec): Promise<string> {
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
@@ -184,8 +184,9 @@ describe("a chart", () => {
   const VERDICT = {
     ...CELL,
     ...ORIGINS,
+    ...UNITS,
     operation: "write",
-    label: "worse" as Verdict["label"],
+    verdict: "worse" as Verdict["verdict"],
     reason: null,
     n_before: 3,
     n_after: 3,
@@ -196,8 +197,8 @@ describe("a chart", () => {
     mean_before: 1.02,
     mean_after: 1.122,
     ratio: 1.2,
-    low: 1.1,
-    high: 1.3,
+    ratio_low: 1.1,
+    ratio_high: 1.3,
     p_adjusted: 0.01,
     remarks: ["A: 1 of 3 client-bound"],
   };
@@ -214,8 +215,14 @@ describe("a chart", () => {
     expect(svg).toContain("batch 10,000, rows 50,000");
   });
 
-  it("leaves out what has no ratio", async () => {
-    const none = { ...VERDICT, ratio: null, low: null, high: null, label: "cannot tell" as const };
+  it("excludes what has no ratio", async () => {
+    const none = {
+      ...VERDICT,
+      ratio: null,
+      ratio_low: null,
+      ratio_high: null,
+      verdict: "cannot tell" as const,
+    };
     const svg = await drawn(
       ratiosSpec(BULK, [VERDICT, { ...none, cell_key: "other", operation: "sweep" }], 5, "what", 800, LIGHT),
     );
@@ -225,7 +232,7 @@ describe("a chart", () => {
   });
 
   it("tells all verdicts apart, by a colour and a mark, and names those that there are", async () => {
-    const verdicts = LABELS.map((label) => ({ ...VERDICT, unit: "bytes", label, cell_key: label }));
+    const verdicts = LABELS.map((label) => ({ ...VERDICT, unit: "bytes", verdict: label, cell_key: label }));
     const svg = await drawn(ratiosSpec(BULK, verdicts, 5, "what", 800, LIGHT));
     for (const label of LABELS) expect(svg).toContain(label);
     const marks = /role-mark layer_2_marks.*?<\/g>/s.exec(svg)?.[0] ?? "";
@@ -242,13 +249,13 @@ describe("a chart", () => {
       ["better", "worse"],
       ["higher", "lower"],
     ]);
-    const said = (unit: string) => LABELS.map((label) => labelText({ label, unit }));
+    const said = (unit: string) => LABELS.map((verdict) => labelText({ verdict, unit }));
     expect(said("s")).toEqual(["faster", "slower", "higher", "lower", "the same", "cannot tell"]);
     expect(said("bytes")).toEqual([...LABELS]);
   });
 
   it("has whole intervals, however wide, and twice as far from 1 as half", async () => {
-    const wide = { ...VERDICT, label: "cannot tell" as const, low: 0.001, high: 1000 };
+    const wide = { ...VERDICT, verdict: "cannot tell" as const, ratio_low: 0.001, ratio_high: 1000 };
     const spec = ratiosSpec(BULK, [VERDICT, wide], 5, "what", 800, LIGHT);
     const view = new vega.View(vega.parse(compile(spec).spec), { renderer: "none" });
     const svg = await view.toSVG();

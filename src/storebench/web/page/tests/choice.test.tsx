@@ -51,7 +51,7 @@ describe("what is shown of the charts", () => {
     expect(toggled(both, "axis:sep", "a,%b")).toEqual({ without: "store:a" });
   });
 
-  it("leaves out cells by store, client, and each axis", () => {
+  it("excludes cells by store, client, and each axis", () => {
     const shown = (without: string) => isShown(asked(`without=${without}`), ["batch", "executors"])(CELL);
     expect(shown("store:mongodb")).toBe(false);
     expect(shown("client:reference")).toBe(false);
@@ -102,7 +102,7 @@ function Addressed({ study = BULK, cells = CELLS }: { study?: Study; cells?: Cel
 const addressed = () => new URLSearchParams(screen.getByRole("status").textContent ?? "");
 
 describe("the charts", () => {
-  it("leave out the stores that are hidden, in pictures and figures, and show them again", () => {
+  it("exclude the stores that are hidden, in pictures and figures, and show them again", () => {
     render(<Own />);
     expect(lines()).toEqual(["mongodb 100", "mongodb 1,000", "redis 100", "redis 1,000"]);
     fireEvent.click(screen.getByRole("checkbox", { name: "redis" }));

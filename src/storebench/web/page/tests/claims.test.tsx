@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { ClaimsOf, ClaimTable, measuredIn } from "../src/Claims";
-import { CLAIMS, NO_CLAIMS } from "./data";
+import { CLAIMS, NO_CLAIMS } from "./claimsData";
 
 afterEach(() => {
   cleanup();

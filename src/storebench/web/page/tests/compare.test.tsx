@@ -3,20 +3,21 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Compared, CompareView } from "../src/CompareView";
 import type { Comparison, Study } from "../src/types";
 import { VerdictTable } from "../src/VerdictTable";
-import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy, unfold } from "./data";
+import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, TOY, toy, UNITS, unfold } from "./data";
 
 type Verdict = Comparison["verdicts"][0];
 
 const FOUND: Comparison = {
   before: [RUN],
   after: [RUN],
-  units: "repeats",
+  ...{ units: "repeats", matched: false, running: [] },
   verdicts: [
     {
       ...CELL,
       ...ORIGINS,
+      ...UNITS,
       operation: "write",
-      label: "cannot tell",
+      verdict: "cannot tell",
       metric: "only_s",
       unit: "s",
       reason: "too noisy: with a noise of 8.0% about 14 repeats would do",
@@ -27,13 +28,13 @@ const FOUND: Comparison = {
       mean_before: 1.02,
       mean_after: 1.122,
       ratio: 1.1,
-      low: 0.9,
-      high: 1.3,
+      ratio_low: 0.9,
+      ratio_high: 1.3,
       p_adjusted: 0.4,
       remarks: [],
     },
   ],
-  without: [{ ...CELL, ...ORIGINS, operation: "read", reason: "B has none", remarks: [] }],
+  no_verdict: [{ ...CELL, ...ORIGINS, operation: "read", reason: "B has none", remarks: [] }],
   differences: [],
   test: "t-test",
   margin_percent: 5,
@@ -57,20 +58,27 @@ it("shows the means that the ratio is made of, which medians are not", () => {
 });
 
 it("has no ratio and no means of figures that have none", () => {
-  const none = { ...ONE, mean_before: null, mean_after: null, ratio: null, low: null, high: null };
+  const none = {
+    ...ONE,
+    mean_before: null,
+    mean_after: null,
+    ratio: null,
+    ratio_low: null,
+    ratio_high: null,
+  };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [none] }} />);
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
   expect(texts.slice(6, 10)).toEqual(["–", "–", "–", "–"]);
 });
 
 it("says of no difference that it is never by chance", () => {
-  const sure = { ...ONE, label: "worse" as const, p_adjusted: 1e-9 };
+  const sure = { ...ONE, verdict: "worse" as const, p_adjusted: 1e-9 };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);
   expect(screen.getByText("< 0.0001")).toBeTruthy();
 });
 
 it("has a mark of its own for what is the same", () => {
-  const same = { ...ONE, label: "the same" as const, reason: null };
+  const same = { ...ONE, verdict: "the same" as const, reason: null };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
 });
@@ -81,7 +89,7 @@ it("lists no two cells alike: the parameters of their datasets stand beside them
     <VerdictTable
       choice={NO_CHOICE}
       study={BULK}
-      found={{ ...FOUND, verdicts: [ONE, other], without: [] }}
+      found={{ ...FOUND, verdicts: [ONE, other], no_verdict: [] }}
     />,
   );
   const lines = screen.getAllByRole("row").slice(1);
@@ -96,7 +104,7 @@ describe("a comparison", () => {
     render(
       <Compared
         study={study}
-        found={{ ...FOUND, verdicts, without: [] }}
+        found={{ ...FOUND, verdicts, no_verdict: [] }}
         metric={undefined}
         choice={{ ...NO_CHOICE, asked: new URLSearchParams(address) }}
       />,
@@ -109,7 +117,7 @@ describe("a comparison", () => {
     metric: "sums_per_s",
     unit: "sums/s",
     median_before: 1000,
-    label: "better" as const,
+    verdict: "better" as const,
   };
   const text = () => document.body.textContent;
 
@@ -131,7 +139,7 @@ describe("a comparison", () => {
   });
 
   it("of several metrics says no more than which figure is higher", () => {
-    const files = { ...sums, metric: "files", unit: "", label: "lower" as const, cell_key: "other" };
+    const files = { ...sums, metric: "files", unit: "", verdict: "lower" as const, cell_key: "other" };
     show(TOY, [sums, files]);
     expect(text()).toContain("2 compared: 1 better, 0 worse, 0 higher, 1 lower, 0 the same, 0 cannot tell");
     expect(text()).toContain("Above 1, B's figure is the higher one.");
@@ -156,7 +164,7 @@ describe("a comparison", () => {
     const copied: string[] = [];
     vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => copied.push(text) } });
     vi.stubGlobal("ClipboardItem", undefined);
-    show(BULK, [ONE, { ...ONE, cell_key: "other", n_after: 1, low: null, high: null }]);
+    show(BULK, [ONE, { ...ONE, cell_key: "other", n_after: 1, ratio_low: null, ratio_high: null }]);
     const chart = screen.getByRole("img").closest("figure") as HTMLElement;
     for (const type of ["SVG", "SQL"]) {
       fireEvent.click(within(chart).getByRole("button", { name: `Copy ${RATIO} as ${type}` }));
@@ -176,7 +184,7 @@ describe("a comparison", () => {
     vi.unstubAllGlobals();
   });
 
-  it("leaves out what is hidden", () => {
+  it("excludes what is hidden", () => {
     const other = { ...sums, cell_key: "other", axes: { ...sums.axes, codec: "zip" } };
     show(TOY, [sums, other], "without=axis:codec:zip");
     expect(text()).toContain("1 compared:");

@@ -28,7 +28,7 @@ const LAYOUT = { colour: "codec", panel: "level" };
 function found(codec: string, level: string, changes: Partial<CellArtifacts> = {}): CellArtifacts {
   const { cell_key, study, store, client, axes, rows, seed } = toy("sum", 1, { codec, level });
   const own = { cell_key, study, store, client, axes, rows, seed, operation: "sum", n: 3 };
-  return { ...own, curves: { latency_s: POINTS }, series: {}, ...changes };
+  return { ...own, percentiles: { latency_s: POINTS }, series: {}, ...changes };
 }
 
 async function drawn(
@@ -60,7 +60,7 @@ describe("curves", () => {
   });
 
   it("are of operations that have them", () => {
-    const cells = [found("zip", "2"), found("zip", "3", { curves: {} })];
+    const cells = [found("zip", "2"), found("zip", "3", { percentiles: {} })];
     expect(hasCurves(cells, LATENCY, [FILL, SUM])).toBe(true);
     expect(hasCurves(cells, LATENCY, [FILL])).toBe(false);
     expect(hasCurves(cells, DONE, [SUM])).toBe(false);

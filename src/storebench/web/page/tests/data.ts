@@ -5,7 +5,6 @@ import type {
   Attempt,
   CellFigures,
   Chart,
-  Claims,
   DatasetRecord,
   Metric,
   Operation,
@@ -320,64 +319,21 @@ export const TURN: Turn = {
   operations: ["write", "read"],
 };
 
-/** The fields of a verdict whose figures have an unknown origin. */
+/** Fields of a verdict: an unknown origin of the figures, and the units of both sides. */
 export const NO_ORIGIN: Origin = { servers: [], durability: [], machines: [], code_versions: [], dates: [] };
-export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN };
-
-export const NO_CLAIMS: Claims = { study: "bulk_write_read", rules: "the whole interval", claims: [] };
-const CASE: Claims["claims"][number]["cases"][number] = {
-  ratio_of: "time: elasticsearch / mongodb",
-  case: "",
-  verdict: "refuted",
-  reason: null,
-  ratio: 1.071,
-  low: 0.963,
-  high: 1.201,
-  n: "6 rounds",
-  rows: 100000,
-  runs: ["bulk_write_read/manual__1"],
-  remarks: ["A: 6 of 6 client-bound"],
-};
-const CLAIM: Claims["claims"][number] = {
-  text: "Elasticsearch reads twice as fast",
-  means: "0.4 to 0.6",
-  metric: "only_s",
-  verdict: "refuted",
-  reason: null,
-  note: "",
-  cases: [CASE],
-};
-const NOT_MEASURED = {
-  reason: "A not measured",
-  ratio: null,
-  low: null,
-  high: null,
-  n: "",
-  rows: null,
-  runs: [],
-};
-/** Three claims: with one case, with two cases of which one was measured, and with no testable case. */
-export const CLAIMS: Claims = {
-  ...NO_CLAIMS,
-  claims: [
-    CLAIM,
-    {
-      ...CLAIM,
-      text: "Larger batches are faster",
-      means: "at most 1",
-      verdict: "cannot tell",
-      reason: "of 2 cases 1 confirmed, 1 cannot tell",
-      note: "in batches",
-      cases: [
-        { ...CASE, case: "executors=1", verdict: "confirmed", ratio: 0.5, low: 0.4, high: 0.6, remarks: [] },
-        { ...CASE, ...NOT_MEASURED, case: "executors=2", verdict: "cannot tell", remarks: [] },
-      ],
-    },
-    { ...CLAIM, text: "It was seen", means: "", verdict: "cannot tell", reason: "a picture", cases: [] },
-  ],
+export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN, cell_key_after: null };
+export const UNITS = {
+  ...{ better: "lower" as const, noise: null, p: null },
+  ...{ units_before: 3, units_after: 3, units_needed: null },
 };
 
-export const spread = (median: number): Spread => ({ n: 1, median, low: null, high: null, coverage: null });
+export const spread = (median: number): Spread => ({
+  n: 1,
+  median,
+  interval_low: null,
+  interval_high: null,
+  interval_coverage: null,
+});
 
 /** Return a cell with one attempt, whether it counts or not. */
 export function cellOf(attempt: Attempt): CellFigures {

@@ -6,14 +6,15 @@ import { inOrder } from "../src/DecidingPanel";
 import { runLabel } from "../src/Runs";
 import { choices, sideName, sideText, valuesOf } from "../src/Sides";
 import type { Comparison, Deciding, Draft, Run } from "../src/types";
-import { BULK, CELL, NO_CHOICE, ORIGINS, RUN } from "./data";
+import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, UNITS } from "./data";
 
 const OTHER: Run = { ...RUN, id: "s/other", airflow_run_id: "other" };
 const UNSURE: Comparison["verdicts"][0] = {
   ...CELL,
   ...ORIGINS,
+  ...UNITS,
   operation: "write",
-  label: "cannot tell",
+  verdict: "cannot tell",
   metric: "only_s",
   unit: "s",
   reason: "too noisy: with a noise of 8.0% about 6 repeats would do",
@@ -24,8 +25,8 @@ const UNSURE: Comparison["verdicts"][0] = {
   mean_before: 1,
   mean_after: 1.1,
   ratio: 1.1,
-  low: 0.9,
-  high: 1.3,
+  ratio_low: 0.9,
+  ratio_high: 1.3,
   p_adjusted: 0.4,
   remarks: [],
 };
@@ -62,7 +63,7 @@ let chosen: Record<string, string>;
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
 
 beforeEach(() => {
-  verdicts = [UNSURE, { ...UNSURE, operation: "read", label: "better" }];
+  verdicts = [UNSURE, { ...UNSURE, operation: "read", verdict: "better" }];
   sides = [[RUN], [OTHER]];
   deciding = {
     dag_id: "s",
@@ -98,7 +99,7 @@ beforeEach(() => {
       });
     const [before, after] = sides;
     const said = { differences: [], test: "t-test", margin_percent: 5, caution: null, units: "repeats" };
-    return json({ before, after, verdicts, without: [], ...said });
+    return json({ before, after, verdicts, no_verdict: [], ...said });
   });
 });
 afterEach(() => {

@@ -152,9 +152,9 @@ describe("a chart's figures", () => {
         delivers: null,
         n: 1,
         median: 1.5,
-        low: null,
-        high: null,
-        coverage: null,
+        interval_low: null,
+        interval_high: null,
+        interval_coverage: null,
         unit: "seconds",
       },
     ]);
@@ -202,7 +202,10 @@ describe("a store that keeps nothing", () => {
 });
 
 describe("what is said of a chart's repeats", () => {
-  const spread = (n: number, low: number | null) => ({ n, median: 1, low, high: low, coverage: low });
+  const spread = (n: number, low: number | null) => ({
+    ...{ n, median: 1 },
+    ...{ interval_low: low, interval_high: low, interval_coverage: low },
+  });
   const said = (...spreads: ReturnType<typeof spread>[]) =>
     countsText(
       chartData(

@@ -62,7 +62,7 @@ describe("figures for people", () => {
     const both = { ...served, client_bound: true };
     expect([soundness(both), remark(both)]).toEqual(["client-bound", "client-bound; service-bound"]);
     expect(remark({ ...both, perhaps_disturbed: "by others" })).toBe(
-      "client-bound; service-bound; perhaps disturbed: by others",
+      "client-bound; service-bound; possibly disturbed: by others",
     );
     expect(remark(FAILED)).toBe("failed: oom_killed");
     expect(remark(ENGINE)).toBe("verified");
@@ -85,10 +85,10 @@ describe("figures for people", () => {
       "disturbed: throttled in 3 periods; service-bound",
     );
     const perhaps = { ...ATTEMPT, perhaps_disturbed: "it is not known" };
-    expect(remark(perhaps)).toBe("verified; perhaps disturbed: it is not known");
+    expect(remark(perhaps)).toBe("verified; possibly disturbed: it is not known");
     expect(soundness(perhaps)).toBe("verified");
     expect(remark({ ...perhaps, not_judged: "it took 20 ms" })).toBe(
-      "verified; perhaps disturbed: it is not known; not judged: it took 20 ms",
+      "verified; possibly disturbed: it is not known; not judged: it took 20 ms",
     );
     expect(soundness({ ...FAILED, disturbed: "throttled in 3 periods" })).toBe("failed");
   });

@@ -181,7 +181,7 @@ describe("the changes of a history", () => {
     method_version: 2,
     runs: 12,
     levels: [before, after],
-    changes: [{ before, after, ratio: 1.25, label: "worse" as const }],
+    changes: [{ before, after, ratio: 1.25, verdict: "worse" as const }],
     baselines: { nightly: figure("bulk/one", 10, 1) },
   };
   const shown = (history: Partial<CellHistory>, asked = new URLSearchParams()) =>

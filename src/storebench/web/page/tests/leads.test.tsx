@@ -13,7 +13,7 @@ import { medianSpec } from "../src/medians";
 import { PhaseChart } from "../src/PhaseCharts";
 import { TableView } from "../src/TableView";
 import type { CellPhases, Comparison, Verdict } from "../src/types";
-import { ATTEMPT, BULK, CELL, FIGURES, NO_CHOICE, ORIGINS, RUN, TURN, unfold, WRITE } from "./data";
+import { ATTEMPT, BULK, CELL, FIGURES, NO_CHOICE, ORIGINS, RUN, TURN, UNITS, unfold, WRITE } from "./data";
 
 let questions: URLSearchParams[];
 const PHASES: CellPhases = {
@@ -108,7 +108,7 @@ describe("an attempt", () => {
   it.each([
     ["of another repeat", { ...ATTEMPT, repeat: 7 }, [TURN]],
     ["that was never tried", { ...ATTEMPT, try_number: 0 }, [TURN]],
-    ["of a turn that was left out", ATTEMPT, [{ ...TURN, map_index: null }]],
+    ["of a turn that was excluded", ATTEMPT, [{ ...TURN, map_index: null }]],
   ])("%s has no log", (_, attempt, turns) => {
     expect(logLink(attempt, turns)).toBeNull();
   });
@@ -166,14 +166,15 @@ describe("sorted by value", () => {
   const VERDICT = {
     ...CELL,
     ...ORIGINS,
+    ...UNITS,
     operation: "write",
     remarks: [],
-    label: "cannot tell",
+    verdict: "cannot tell",
     metric: "only_s",
     unit: "s",
     reason: null,
     ...{ n_before: 1, n_after: 1, median_before: 1, median_after: 1, mean_before: 1, mean_after: 1 },
-    ...{ ratio: 1, low: null, high: null, p_adjusted: null },
+    ...{ ratio: 1, ratio_low: null, ratio_high: null, p_adjusted: null },
   } as Verdict;
   const stores = [
     ["mongodb", 2],
@@ -183,9 +184,9 @@ describe("sorted by value", () => {
   const FOUND: Comparison = {
     before: [RUN],
     after: [RUN],
-    units: "repeats",
+    ...{ units: "repeats", matched: false, running: [] },
     verdicts: stores.map(([store, ratio]) => ({ ...VERDICT, store, cell_key: store, ratio })),
-    without: [],
+    no_verdict: [],
     differences: [],
     test: "",
     margin_percent: 5,

@@ -66,7 +66,7 @@ describe("a square", () => {
         .detail,
     ).toBe("done already");
     expect(square({ ...TURN, operations: ["read"] }, "write", undefined, undefined, false).state).toBe(
-      "left out",
+      "excluded",
     );
   });
 });

@@ -112,7 +112,7 @@ const BATCHES = ["100", "1000", "10000"].map((batch) => store("mongodb", 1, { ax
 
 describe("a chart of medians", () => {
   it("draws a bar, an interval and a mark for each attempt", async () => {
-    const only_s = { n: 6, median: 1.5, low: 1.4, high: 1.6, coverage: 0.96875 };
+    const only_s = { n: 6, median: 1.5, interval_low: 1.4, interval_high: 1.6, interval_coverage: 0.96875 };
     const { svg, bars, rules, points } = await chart([{ ...FIGURES, figures: { only_s } }]);
     expect(svg).toContain("seconds");
     expect([bars.length, rules.length, points.flat().length]).toEqual([1, 1, 2]);

@@ -28,7 +28,7 @@ it("what differs is told of all, each once", () => {
   expect(together([originOf([ATTEMPT]), originOf([LATER])])).toEqual(originOf([ATTEMPT, LATER]));
 });
 
-it("what is not known is left out", () => {
+it("what is not known is excluded", () => {
   const unknown = { ...FAILED, machine: null, server_name: null, server_version: null };
   expect(originText(originOf([unknown]))).toBe("code 0.1.0 · 2026-11-22");
   expect(originColumns(originOf([unknown])).machine).toBeNull();

@@ -14,8 +14,9 @@ import {
 } from "../src/ranking";
 import { SiteRankings } from "../src/SiteRankings";
 import { sqlOfRanking } from "../src/sql";
-import type { LeftOutCell, RankedLine, Ranking } from "../src/types";
-import { BULK, CLAIMS, NO_ORIGIN, TOY } from "./data";
+import type { ExcludedCell, RankedCell, Ranking } from "../src/types";
+import { CLAIMS } from "./claimsData";
+import { BULK, NO_ORIGIN, TOY } from "./data";
 
 const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => ({
   cell_key: `bulk_write_read/${store}/reference/batch=10/rows=2000/seed=7`,
@@ -26,30 +27,36 @@ const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => 
   rows: 2000,
   seed: 7,
   runs: 5,
-  kind: "disk",
+  guarantee: "disk",
   environment_hash: `e-${store}`,
   parameters_hash: "p1",
   method_version: 2,
   origin: NO_ORIGIN,
 });
-const took = (median: number) => ({ n: 30, median, low: median - 0.1, high: median + 0.1, coverage: 0.957 });
-const line = (store: string, median: number, changes: Partial<RankedLine> = {}): RankedLine => ({
+const spread = (median: number) => ({
+  n: 30,
+  median,
+  interval_low: median - 0.1,
+  interval_high: median + 0.1,
+  interval_coverage: 0.957,
+});
+const line = (store: string, median: number, changes: Partial<RankedCell> = {}): RankedCell => ({
   ...cell(store),
-  took: took(median),
+  spread: spread(median),
   place: 1,
-  label: "the best",
+  verdict: "the best",
   reason: null,
-  times: 1,
+  relative_to_best: 1,
   ratio: null,
-  low: null,
-  high: null,
+  ratio_low: null,
+  ratio_high: null,
   remarks: [],
   ...changes,
 });
-const LEFT_OUT: LeftOutCell = {
+const EXCLUDED: ExcludedCell = {
   ...cell("null"),
-  took: null,
-  kind: "none",
+  spread: null,
+  guarantee: "none",
   reasons: [{ reason: "limit", text: "this is what the client alone takes" }],
 };
 const FOUND: Ranking = {
@@ -73,24 +80,31 @@ const FOUND: Ranking = {
     { id: "ab12cd34", text: "2 CPUs, method 2", cells: 3, newest_at: "2026-11-22T12:00:00Z" },
     { id: "00000000", text: "64 CPUs, method 2", cells: 1, newest_at: "2026-11-21T12:00:00Z" },
   ],
-  kind: "disk",
-  kinds: ["disk", "s3"],
+  guarantee: "disk",
+  guarantees: ["disk", "s3"],
   included: [],
   margin_percent: 5,
-  lines: [
+  ranked: [
     line("mongodb", 2),
     line("elasticsearch", 2.02, {
-      label: "cannot tell",
+      verdict: "cannot tell",
       reason: "too noisy: about 14 runs would do",
-      times: 1.01,
+      relative_to_best: 1.01,
       ratio: 1.01,
-      low: 0.9,
-      high: 1.1,
+      ratio_low: 0.9,
+      ratio_high: 1.1,
       remarks: ["1 of 31 not verified"],
     }),
-    line("delta-rs", 4, { place: 3, label: "worse", times: 2, ratio: 2, low: 1.9, high: 2.1 }),
+    line("delta-rs", 4, {
+      place: 3,
+      verdict: "worse",
+      relative_to_best: 2,
+      ratio: 2,
+      ratio_low: 1.9,
+      ratio_high: 2.1,
+    }),
   ],
-  left_out: [LEFT_OUT],
+  excluded: [EXCLUDED],
   test: "t-test",
   caution: null,
 };
@@ -103,7 +117,7 @@ const FULL = {
   "axis:batch": "10",
   "axis:executors": "*",
   environment: "ab12cd34",
-  kind: "disk",
+  guarantee: "disk",
   margin: "5",
 };
 
@@ -217,7 +231,7 @@ describe("the view", () => {
     expect(question?.getAll("include")).toEqual(["limit", "unlike"]);
     expect(Object.fromEntries(question ?? [])).toMatchObject({
       ...{ study: "bulk_write_read", operation: "write", metric: "only_s", rows: "2000", seed: "7" },
-      ...{ environment: "ab12cd34", kind: "disk", margin_percent: "2" },
+      ...{ environment: "ab12cd34", guarantee: "disk", margin_percent: "2" },
     });
     expect(new URLSearchParams(address).toString()).toBe(asked.toString());
   });
@@ -238,7 +252,7 @@ describe("the view", () => {
     const menus = screen.getAllByRole("combobox").map((menu) => menu.parentElement?.firstChild?.textContent);
     expect(menus).toEqual([
       ...["Study", "Operation", "Metric", "Dataset", "batch", "executors", "Environment"],
-      ...["Delivers or promises", "Margin"],
+      ...["Guarantee", "Margin"],
     ]);
   });
 
@@ -248,7 +262,7 @@ describe("the view", () => {
     const to = new URLSearchParams(link.getAttribute("href")?.split("?")[1]);
     expect([to.get("view"), to.get("cell"), to.get("operation"), to.get("metric")]).toEqual([
       "history",
-      FOUND.lines[0]?.cell_key,
+      FOUND.ranked[0]?.cell_key,
       "write",
       "only_s",
     ]);
@@ -286,27 +300,27 @@ describe("a choice", () => {
 
   it("leaves what is behind it to what most cells were measured at", () => {
     expect(forgotten(chosen(FOUND, "study", ["toy"]))).toEqual([
-      ...["operation", "metric", "rows", "seed", "axis:batch", "axis:executors", "environment", "kind"],
+      ...["operation", "metric", "rows", "seed", "axis:batch", "axis:executors", "environment", "guarantee"],
     ]);
     expect(chosen(FOUND, "dataset", ["100000", "7"])).toMatchObject({
       [rankKey("rows")]: "100000",
       [rankKey("seed")]: "7",
     });
     expect(forgotten(chosen(FOUND, "dataset", ["100000", "7"]))).toEqual([
-      ...["axis:batch", "axis:executors", "environment", "kind"],
+      ...["axis:batch", "axis:executors", "environment", "guarantee"],
     ]);
     expect(forgotten(chosenOnAxis(FOUND, "batch", "all"))).toEqual([
-      ...["axis:executors", "environment", "kind"],
+      ...["axis:executors", "environment", "guarantee"],
     ]);
-    expect(forgotten(chosen(FOUND, "environment", ["00000000"]))).toEqual(["kind"]);
+    expect(forgotten(chosen(FOUND, "environment", ["00000000"]))).toEqual(["guarantee"]);
   });
 
   it("of an operation or a metric keeps dataset and axes", () => {
-    expect(forgotten(chosen(FOUND, "operation", ["read"]))).toEqual(["metric", "environment", "kind"]);
+    expect(forgotten(chosen(FOUND, "operation", ["read"]))).toEqual(["metric", "environment", "guarantee"]);
     expect(chosenMetric(BULK, FOUND, "rows_per_s")).toEqual({ [rankKey("metric")]: "rows_per_s" });
-    expect(forgotten(chosenMetric(BULK, FOUND, "all_cpu_s"))).toEqual(["kind"]);
+    expect(forgotten(chosenMetric(BULK, FOUND, "all_cpu_s"))).toEqual(["guarantee"]);
     const memory = { ...FOUND, metric: "all_memory_working_set_peak_bytes" };
-    expect(forgotten(chosenMetric(BULK, memory, "only_s"))).toEqual(["kind"]);
+    expect(forgotten(chosenMetric(BULK, memory, "only_s"))).toEqual(["guarantee"]);
   });
 
   it("of a metric is among those that can rank the operation", () => {
@@ -344,7 +358,7 @@ it("the question to the database names each cell in its own environment", () => 
 
 it("a site has the rankings of a study one below the other, and they lead nowhere but back", () => {
   const far = { ...cell("mongodb"), rows: 100_000 };
-  const other = { ...FOUND, rows: 100_000, lines: [{ ...line("mongodb", 9), ...far }], left_out: [] };
+  const other = { ...FOUND, rows: 100_000, ranked: [{ ...line("mongodb", 9), ...far }], excluded: [] };
   render(
     <SiteRankings
       content={{ home: "../index.html", study: BULK, rankings: [FOUND, other], claims: CLAIMS }}

@@ -2,7 +2,8 @@ import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/types";
-import { BULK, CLAIMS, cellOf, FAILED, measured, NO_CLAIMS, RUN, TOY, TURN, toy, unfold } from "./data";
+import { CLAIMS, NO_CLAIMS } from "./claimsData";
+import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -24,7 +25,7 @@ it("a report is of the study in its file", async () => {
   const run = { ...RUN, study: "toy", cell_key: null, stores: ["abacus"] };
   const artifacts = cells.map(({ attempts: _, figures: __, used: ___, ...cell }) => ({
     ...cell,
-    curves: {
+    percentiles: {
       latency_s: [
         [50, 0.1],
         [100, 0.2],

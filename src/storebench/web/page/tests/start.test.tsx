@@ -127,7 +127,7 @@ describe("what a run would do", () => {
     ]);
   });
 
-  it("says what is a guess, a range, verified already, or left out, and what may end it", async () => {
+  it("says what is a guess, a range, verified already, or excluded, and what may end it", async () => {
     draft = {
       ...draft,
       cells: [{ ...(CELLS[0] as (typeof CELLS)[0]), repeats: 0, skipped: "already verified" } as never],

@@ -1,0 +1,166 @@
+"""Summarize a run's attempts: medians, intervals, and phases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from storebench.answers.attempts import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Used
+from storebench.answers.studies import Study
+from storebench.results.database import Row
+from storebench.results.measurements import value_of
+from storebench.results.price import Hours, hours
+from storebench.results.queries import Queries, counts
+from storebench.results.statistics import Summary, summarize
+from storebench.study.cell import Cell
+from storebench.study.model import COMMON
+
+_STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
+
+
+def named(cell_key: str) -> dict[str, Any]:
+    """Return the fields of CellName."""
+    cell = Cell.from_key(cell_key)
+    return {
+        "cell_key": cell_key,
+        "study": cell.study,
+        "store": cell.store,
+        "client": cell.client,
+        "axes": dict(cell.axes),
+        "rows": cell.rows,
+        "seed": cell.seed,
+    }
+
+
+def study_of(queries: Queries, name: str) -> Study:
+    """Return the API's answer about a study. Raises SpecError for a study without a record, and for a record that this version cannot
+    read."""
+    return Study.answer(queries.study(name))
+
+
+def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
+    """Summarize each cell's operation, in the order of first rows. `rows` are newest tries without warm-ups."""
+    rows = list(rows)
+    used = {(one.cell_key, one.operation): one for one in hours(rows)}
+    return [
+        CellFigures(
+            **named(group[0]["cell_key"]),
+            operation=group[0]["operation"],
+            attempts=[Attempt.model_validate(row) for row in group],
+            figures=_spreads(group),
+            used=_used(used[group[0]["cell_key"], group[0]["operation"]]),
+        )
+        for group in grouped(rows)
+    ]
+
+
+def _used(found: Hours) -> Used | None:
+    if found.cpu_hours is None or found.memory_gib_hours is None:
+        return None
+    return Used(n=found.n, cpu_hours=found.cpu_hours, memory_gib_hours=found.memory_gib_hours)
+
+
+def typical_of(rows: Iterable[Row]) -> list[Row]:
+    """Return the typical attempt of each cell's operation: the verified, undisturbed attempt with the total nearest to their median.
+
+    Without such an attempt, the last attempt stands for the operation.
+    """
+    found = []
+    for group in grouped(rows):
+        counted = [row for row in group if counts(row) and row["total_s"] is not None]
+        if counted:
+            median = summarize([row["total_s"] for row in counted]).median
+            found.append(min(counted, key=lambda row: abs(row["total_s"] - median)))
+        else:
+            found.append(group[-1])
+    return found
+
+
+class Origins:
+    """The origins of attempts' figures. `machines` are the machines of the environments, by hash.
+
+    The many cells of a run have few origins: each origin is built once.
+    """
+
+    def __init__(self, machines: Mapping[str, Row]) -> None:
+        self._machines = {name: Machine.model_validate(one) for name, one in machines.items()}
+        self._made: dict[tuple[Any, ...], Origin] = {}
+
+    def of(self, rows: Iterable[Row]) -> Origin:
+        """Return the origin of attempts."""
+        key = tuple(dict.fromkeys((*_STATED(row), row["recorded_at"].astimezone(UTC).date()) for row in rows))
+        if key not in self._made:
+            self._made[key] = self._origin(key)
+        return self._made[key]
+
+    def _origin(self, key: tuple[Any, ...]) -> Origin:
+        names, versions, durability, environments, codes, dates = zip(*key, strict=True) if key else ((),) * 6
+        machines = [self._machines[one] for one in dict.fromkeys(environments) if one in self._machines]
+        return Origin(
+            servers=_each(" ".join(filter(None, pair)) for pair in zip(names, versions, strict=True)),
+            durability=_each(durability),
+            machines=[one for n, one in enumerate(machines) if machines.index(one) == n],
+            code_versions=_each(codes),
+            dates=sorted(set(dates)),
+        )
+
+
+def _each(texts: Iterable[str | None]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]:
+    """Build the phases of typical attempts. `phases` are the phases' rows of these attempts."""
+    seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
+    for phase in phases:
+        seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]
+    return [
+        CellPhases(
+            **named(row["cell_key"]),
+            operation=row["operation"],
+            attempt=Attempt.model_validate(row),
+            phases=seconds[row["attempt_id"]],
+        )
+        for row in typical
+    ]
+
+
+def grouped(rows: Iterable[Row]) -> list[list[Row]]:
+    """Group attempts by cell and operation, in the order of each group's first attempt."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
+    return list(groups.values())
+
+
+def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
+    """Return the spread of each metric of the counted attempts, in the attempts' order of metrics."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if counts(row):
+            for name in (*row["metrics"], *(metric.name for metric in COMMON)):
+                value = value_of(row, name)
+                if value is not None:
+                    values.setdefault(name, []).append(value)
+    return {name: _spread_of(tuple(found)) for name, found in values.items()}
+
+
+@lru_cache(maxsize=4096)
+def _spread_of(values: tuple[float, ...]) -> Spread:
+    """Cache spreads: an open page requests the same figures repeatedly."""
+    return spread_of(summarize(values))
+
+
+def spread_of(found: Summary) -> Spread:
+    """Convert a summary to the API's model."""
+    interval = found.interval
+    return Spread(
+        n=found.n,
+        median=found.median,
+        interval_low=interval.low if interval else None,
+        interval_high=interval.high if interval else None,
+        interval_coverage=interval.coverage if interval else None,
+    )

@@ -1,0 +1,1 @@
+"""Print answers of commands to a terminal."""

@@ -1,0 +1,48 @@
+"""Print prices as tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from rich.console import Console
+
+from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.cli.output.table import places_of
+from storebench.cli.output.units import column
+from storebench.results.price import COVERS, Price
+from storebench.study.cell import Cell
+
+
+def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:
+    """Print a table for each group of COVERS, with a line for each cell's operation."""
+    for (cover, per), group in itertools.groupby(found, key=lambda price: (price.figures_cover, price.per)):
+        prices = list(group)
+        names, places = places_of(Cell.from_key(price.cell_key) for price in prices)
+        figures = [
+            column([getattr(price, name) for price in prices], [""] * len(prices))
+            for name in ("cpu_hours", "memory_gib_hours", "cost")
+        ]
+        print_listing(
+            console,
+            [
+                *names,
+                Column("operation"),
+                Column("n", number=True),
+                Column("excluded", number=True),
+                Column(f"CPU h/{per}", number=True, needed=False),
+                Column(f"memory GiB h/{per}", number=True, needed=False),
+                Column(f"{currency}/{per}", number=True),
+            ],
+            [
+                (
+                    *place,
+                    price.operation,
+                    str(price.n),
+                    str(price.excluded or NOTHING),
+                    *texts,
+                )
+                for place, price, *texts in zip(places, prices, *figures, strict=True)
+            ],
+            title=COVERS[cover],
+        )

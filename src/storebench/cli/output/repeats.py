@@ -1,0 +1,52 @@
+"""Print a plan of repeats."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.cli.output.table import places_of
+from storebench.results.power import MOST_UNITS, POWER
+from storebench.results.repeats import Plan
+from storebench.study.cell import Cell
+
+
+def print_plan(console: Console, plan: Plan) -> None:
+    """Print a line for each cell and operation, and the plan."""
+    # For two cells, only the operations differ
+    keys = [one.cell for one in plan.cells]
+    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    figures = (f"measured {plan.units}", "noise", f"needed {plan.units}")
+    print_listing(
+        console,
+        [*names, Column("operation"), *(Column(heading, number=True) for heading in figures)],
+        [
+            (
+                *place,
+                one.operation,
+                f"{one.n:,}",
+                *(
+                    (NOTHING, NOTHING)
+                    if one.noise is None
+                    else (f"{one.noise:.1%}", _number(one.units_needed))
+                ),
+            )
+            for place, one in zip(places, plan.cells, strict=True)
+        ],
+    )
+    for line in filter(None, (plan.caution, plan_text(plan))):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the plan as one or two sentences."""
+    text = (
+        f"{_number(plan.units_needed)} {plan.units} on each side tell a difference of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
+        f" noisiest of these, among {plan.pairs} pairs, with a margin of {plan.margin * 100:g} %"
+    )
+    unknown = sum(one.noise is None for one in plan.cells)
+    return text + (f"; the noise of {unknown} operations is not known" if unknown else "")
+
+
+def _number(needed: int | None) -> str:
+    return f"more than {MOST_UNITS:,}" if needed is None else f"{needed:,}"
