@@ -8,6 +8,7 @@ import pytest
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
+from storebench.results.migrate import view_text
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.unit.example import BATCH, EXECUTORS, STORES, STUDY, cell
@@ -176,7 +177,7 @@ def test_the_names_that_the_results_have_are_those_of_their_tables_and_columns()
     for old, new in (pair for file in sorted(files) for pair in renamed.findall(file.read_text())):
         names = names - {old} | {new}
     assert names == TABLES
-    columns = (SQL / "views" / "1-results.sql").read_text().partition("FROM storebench.attempt AS a\n")[0]
+    columns = view_text(SQL / "views" / "1-results.sql").partition("FROM storebench.attempt AS a\n")[0]
     lines = [line.rstrip(",") for line in columns.splitlines() if re.search(r"^ +.*(,|attempt_id)$", line)]
     found = {re.split(r" AS |\.", line)[-1] for line in lines}
     # those of an expression in two lines have their name in the second
