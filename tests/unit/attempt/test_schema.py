@@ -1,6 +1,8 @@
+import re
 from dataclasses import fields
 
 from storebench import protocol
+from storebench.airflow.retrieve import ADDED
 from storebench.attempt import schema
 from storebench.attempt.result import FREE_TEXTS, AttemptResult
 from storebench.protocol.figures import FIGURES, SCHEMAS
@@ -52,3 +54,9 @@ def test_json_has_a_line_for_each_value_that_fits():
     lines = schema.json_text(value).splitlines()
     assert lines[:3] == ["{", '  "a": [1, null],', '  "b": {']
     assert lines[-2:] == ["  }", "}"]
+
+
+def test_the_agent_adds_the_figures_that_are_declared_so():
+    program = (schema.RESULTS_PAGE.parents[1] / "agent" / "pod.go").read_text()
+    struct = program.partition("type podFigures struct {")[2].partition("}")[0]
+    assert set(re.findall(r'json:"(\w+),omitempty"', struct)) == {*ADDED}
