@@ -7,12 +7,13 @@ from typing import Any
 
 from storebench.results.database import Row
 from storebench.results.queries import counts
+from storebench.results.rows import AttemptRow
 from storebench.study.histogram import Histogram, curve
 from storebench.web.figures import grouped, named, typical_of
 from storebench.web.models.attempts import CellArtifacts
 
 
-def artifacts_of(rows: Sequence[Row], artifacts: Iterable[Row]) -> list[CellArtifacts]:
+def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
     """Return, for each cell's operation with artifacts, the percentiles over all counted attempts, and the series of the typical attempt.
 
     `rows` are newest tries without warm-ups, and `artifacts` are the artifacts of these tries.

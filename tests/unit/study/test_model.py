@@ -9,6 +9,7 @@ from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
 from storebench.results.migrate import view_text
+from storebench.results.rows import AttemptRow
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.reserved import COLUMNS, TABLES
 from tests.unit.example import BATCH, EXECUTORS, STORES, STUDY, cell
@@ -355,3 +356,7 @@ def test_the_study_of_this_project_says_what_it_means():
     assert isinstance(BULK_WRITE_READ, Study) and isinstance(BULK_WRITE_READ.operations[0], Operation)
     assert BULK_WRITE_READ.method_version == 3
     json.dumps(BULK_WRITE_READ.details())
+
+
+def test_the_type_of_an_attempt_s_row_has_only_columns_of_the_view():
+    assert {*AttemptRow.__annotations__} < COLUMNS
