@@ -139,6 +139,15 @@ fmt: setup ## Format the code in the project's style
 	local/npm run fmt
 	cp -r $(STOREBENCH_HOME)/page/src $(STOREBENCH_HOME)/page/tests src/storebench/web/page/
 
+# Its page's copy in the cache has the programs that make the types.
+.PHONY: figures
+figures: setup ## Write the files that follow from the declared figures of an attempt, and the types of the page's API
+	$(VENV)/bin/python -m storebench.attempt.schema
+	AIRFLOW_HOME=$(STOREBENCH_HOME)/tmp $(VENV)/bin/python -m storebench.web.openapi
+	cp src/storebench/web/page/openapi.json $(STOREBENCH_HOME)/page/
+	local/npm run types
+	cp $(STOREBENCH_HOME)/page/src/types.ts src/storebench/web/page/src/
+
 .PHONY: requirements
 requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 takes the newest versions
 	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \

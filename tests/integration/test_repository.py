@@ -15,6 +15,7 @@ from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.protocol.figures import FIGURES, USAGE, Figures, choices
 from storebench.results.attempts import AttemptKey, PodRecord
 from storebench.results.gaps import fill_gaps
 from storebench.results.migrate import migrate
@@ -442,6 +443,39 @@ def test_a_study_can_give_no_name_that_the_results_have(database):
     views = {name + suffix for name in studies.names() for suffix in VIEWS}
     assert {name for (name,) in tables} - views == TABLES
     assert columns == COLUMNS
+
+
+SQL_TYPES = {
+    "seconds": {"double precision"},
+    "cores": {"double precision"},
+    "ratio": {"double precision"},
+    "bytes": {"bigint"},
+    "count": {"integer", "bigint"},
+    "text": {"text"},
+}
+
+
+@pytest.mark.parametrize(("table", "figures"), [("attempt", FIGURES), ("usage", USAGE)])
+def test_each_declared_figure_is_a_column_of_its_type(database, table, figures):
+    with psycopg.connect(database) as connection:
+        columns = connection.execute(
+            "SELECT column_name, data_type FROM information_schema.columns WHERE (table_schema, table_name) = ('storebench', %s)",
+            (table,),
+        ).fetchall()
+    types = dict(columns)
+    assert [name for name, figure in figures.items() if types.get(name) not in SQL_TYPES[figure.unit]] == []
+
+
+def test_each_declared_figure_is_recorded_and_read(repository, queries, run):
+    texts = {name: (choices(Figures, name) or [f"text of {name}"])[0] for name in FIGURES}
+    reported = {
+        name: texts[name] if figure.unit == "text" else float(place)
+        for place, (name, figure) in enumerate(FIGURES.items(), 1)
+        if name != "disturbed"  # a disturbed attempt is not judged
+    }
+    add(repository, run, result=replace(VERIFIED, **reported))
+    (row,) = queries.attempts_of_run(run)
+    assert {name: row[name] for name in reported} == reported
 
 
 def test_the_largest_figures_that_the_protocol_takes_can_be_recorded_and_added_up(repository, database, run):

@@ -13,18 +13,10 @@ from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BadResult, StorebenchError
 from storebench.patience import patiently
+from storebench.protocol.figures import FIGURES
 
-# The figures that `storebench-agent pod` (agent/pod.go) adds to a message.
-ADDED = (
-    "window",
-    "cpu_s",
-    "throttled_s",
-    "throttled_periods",
-    "oom_kills",
-    "memory_peak_bytes",
-    "memory_working_set_peak_bytes",
-    "memory_limit_bytes",
-)
+# The fields that `storebench-agent pod` (agent/pod.go) adds to a message.
+ADDED = ("window", *(name for name, figure in FIGURES.items() if figure.by_agent))
 
 
 def whole(

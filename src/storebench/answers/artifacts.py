@@ -12,6 +12,7 @@ from storebench.answers.figures import grouped, named, typical_of
 from storebench.answers.studies import CellName
 from storebench.results.database import Row
 from storebench.results.queries import counts
+from storebench.results.rows import AttemptRow
 from storebench.study import histogram
 
 
@@ -89,7 +90,7 @@ def series_answer(attempts: Sequence[Row], metric: str) -> SeriesOfAttempts:
     )
 
 
-def artifacts_of(rows: Sequence[Row], artifacts: Iterable[Row]) -> list[CellArtifacts]:
+def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
     """Return, for each cell's operation with artifacts, the percentiles over all counted attempts, and the series of the typical attempt.
 
     `rows` are newest tries without warm-ups, and `artifacts` are the artifacts of these tries.

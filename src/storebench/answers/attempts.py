@@ -10,6 +10,7 @@ from pydantic import Field
 
 from storebench.answers.base import Answer
 from storebench.answers.studies import CellName
+from storebench.protocol.figures import Figures
 
 Status = Literal["verified", "failed", "not_run"]
 
@@ -32,14 +33,13 @@ class Origin(Answer):
     dates: list[date] = Field(description="The dates when the figures were recorded, UTC")
 
 
-class Attempt(CellName):
-    """One attempt; a row of the view `results`."""
+class Attempt(CellName, Figures):
+    """One attempt with all its figures; a row of the view `results`."""
 
     attempt_id: uuid.UUID
     run_id: str
     run: str
     operation: str
-    delivers: str | None = Field(description="What the operation hands to the program")
     repeat: int
     try_number: int
     superseded: bool = Field(False, description="A later try of the same operation counts instead")
@@ -48,50 +48,19 @@ class Attempt(CellName):
     status: Status
     error_kind: str | None
     error: str | None
-    disturbed: str | None = Field(
-        description="Why the attempt's time never counts although its data is right"
-    )
-    perhaps_disturbed: str | None = Field(
-        description="What possibly disturbed the attempt, or was the store's own work. The attempt's time counts"
-    )
-    not_judged: str | None = Field(
-        description="Why it is unknown whether other load disturbed the attempt; None if the attempt was judged"
-    )
     metric: str | None = Field(
         description="The metric that ranks the operation; None if nothing was measured"
     )
     value: float | None = Field(description="The value of `metric`")
     unit: str | None
     metrics: dict[str, float] = Field(description="All scalar metrics of the attempt, by name")
-    durability: Literal["disk", "memory", "none", "s3", "unknown"] | None = Field(
-        description="Where written data is when the store acknowledges the write"
-    )
-    durability_stated: str | None
-    total_s: float | None
     work_total_s: float | None = Field(
         description="The total without the verification; None if the verification's time is unknown"
     )
-    figures_cover: Literal["client", "engine"] | None = Field(
-        description="What the memory and CPU figures cover: a client without its server, or the engine itself"
-    )
     all_memory_working_set_peak_bytes: int | None
     all_cpu_s: float | None
-    client_cpu_share: float | None
-    client_cores_usable: float | None
     client_bound: bool | None = Field(description="None if the engine is in the pod")
-    service_cpu_share: float | None = Field(
-        description="Number of cores that the busiest service in front of the store used"
-    )
-    service_cores_usable: float | None
     service_bound: bool | None = Field(description="None if no service is in front of the store")
-    node_cpu_some_share: float | None
-    node_memory_some_share: float | None
-    node_memory_full_share: float | None
-    node_io_some_share: float | None
-    node_io_full_share: float | None
-    node_steal_share: float | None
-    node_others_cores: float | None
-    node_strangers_cores: float | None
     server_name: str | None
     server_version: str | None
     environment_hash: str | None

@@ -14,6 +14,7 @@ from storebench.results.database import Row
 from storebench.results.measurements import value_of
 from storebench.results.price import Hours, hours
 from storebench.results.queries import Queries, counts
+from storebench.results.rows import AttemptRow
 from storebench.results.statistics import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
@@ -41,7 +42,7 @@ def study_of(queries: Queries, name: str) -> Study:
     return Study.answer(queries.study(name))
 
 
-def figures_of(rows: Iterable[Row]) -> list[CellFigures]:
+def figures_of(rows: Iterable[AttemptRow]) -> list[CellFigures]:
     """Summarize each cell's operation, in the order of first rows. `rows` are newest tries without warm-ups."""
     rows = list(rows)
     used = {(one.cell_key, one.operation): one for one in hours(rows)}
@@ -63,20 +64,21 @@ def _used(found: Hours) -> Used | None:
     return Used(n=found.n, cpu_hours=found.cpu_hours, memory_gib_hours=found.memory_gib_hours)
 
 
-def typical_of(rows: Iterable[Row]) -> list[Row]:
+def typical_of(rows: Iterable[AttemptRow]) -> list[AttemptRow]:
     """Return the typical attempt of each cell's operation: the verified, undisturbed attempt with the total nearest to their median.
 
     Without such an attempt, the last attempt stands for the operation.
     """
-    found = []
+    typical = []
     for group in grouped(rows):
-        counted = [row for row in group if counts(row) and row["total_s"] is not None]
-        if counted:
-            median = summarize([row["total_s"] for row in counted]).median
-            found.append(min(counted, key=lambda row: abs(row["total_s"] - median)))
+        timed = [(total, row) for row in group if counts(row) and (total := row["total_s"]) is not None]
+        if timed:
+            median = summarize([total for total, _ in timed]).median
+            _, nearest = min(timed, key=lambda attempt: abs(attempt[0] - median))
+            typical.append(nearest)
         else:
-            found.append(group[-1])
-    return found
+            typical.append(group[-1])
+    return typical
 
 
 class Origins:
@@ -112,7 +114,7 @@ def _each(texts: Iterable[str | None]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]:
+def phases_of(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[CellPhases]:
     """Build the phases of typical attempts. `phases` are the phases' rows of these attempts."""
     seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
     for phase in phases:
@@ -128,15 +130,15 @@ def phases_of(typical: Sequence[Row], phases: Iterable[Row]) -> list[CellPhases]
     ]
 
 
-def grouped(rows: Iterable[Row]) -> list[list[Row]]:
+def grouped(rows: Iterable[AttemptRow]) -> list[list[AttemptRow]]:
     """Group attempts by cell and operation, in the order of each group's first attempt."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[AttemptRow]] = {}
     for row in rows:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
     return list(groups.values())
 
 
-def _spreads(rows: Sequence[Row]) -> dict[str, Spread]:
+def _spreads(rows: Sequence[AttemptRow]) -> dict[str, Spread]:
     """Return the spread of each metric of the counted attempts, in the attempts' order of metrics."""
     values: dict[str, list[float]] = {}
     for row in rows:

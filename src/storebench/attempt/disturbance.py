@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from storebench.attempt.node import NodeFigures, Strangers
+from storebench.attempt.node import Strangers
+from storebench.protocol.figures import NodeFigures
 
 # Limits, as shares of the operation's wall time and of the node's CPU time.
 MAX_STEAL = 0.05

@@ -13,30 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from storebench.attempt.usage import SOMEWHERE
+from storebench.protocol.figures import NodeFigures
 
 PROC = Path("/proc")
 # Columns of the first line of /proc/stat, in clock ticks since boot. `user` includes the columns after these.
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 IDLE = ("idle", "iowait", "steal")
-
-
-@dataclass(frozen=True)
-class NodeFigures:
-    """Figures of the node during an operation. A figure is None if the node's kernel does not report it.
-
-    Pressure is the share of the time in which some task had to wait (`some`), or all tasks that were not idle had to wait at once (`full`).
-    """
-
-    node_cpu_some_share: float | None = None
-    node_memory_some_share: float | None = None
-    node_memory_full_share: float | None = None
-    node_io_some_share: float | None = None
-    node_io_full_share: float | None = None
-    node_steal_share: float | None = (
-        None  # share of the node's CPU time that the hypervisor gave to other machines
-    )
-    node_others_cores: float | None = None  # average number of cores kept busy outside this pod
-    node_strangers_cores: float | None = None  # node_others_cores without the store's own server and pods
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,26 @@
 """The result of an attempt: JSON in the pod's termination message (docs/protocol.md), or in S3 if the result is too long."""
 
-from __future__ import annotations
+# Without `from __future__ import annotations`: storebench.attempt.schema reads the types of the fields.
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any, Self
 
 from storebench import protocol
+from storebench.protocol.figures import FIGURES, USAGE, Figures, choices, schema_of
 from storebench.redact import redacted
 from storebench.version import code_version
 
+# Texts that may repeat an error message of a client, with secrets in it.
 FREE_TEXTS = (
     "error",
     "verification",
-    "disturbed",
-    "perhaps_disturbed",
-    "not_judged",
-)  # texts that may repeat an error message of a client, with secrets in it
+    *(name for name, figure in FIGURES.items() if figure.unit == "text" and not choices(Figures, name)),
+)
 UNTOLD = "its pod told nothing of its node"  # the value of `not_judged` for a result without one
+SECONDS = {"$ref": "#/$defs/seconds", "type": "number"}  # never null
+SECONDS_BY_NAME = {"type": ["object", "null"], "additionalProperties": SECONDS}
 
 
 def _short(value: float) -> float:
@@ -25,61 +28,150 @@ def _short(value: float) -> float:
     return value if float(value).is_integer() else float(f"{value:.10g}")
 
 
-@dataclass
-class AttemptResult:
-    """The figures of one attempt. A figure that was not measured is None, never 0."""
+def _lists(first: str, second: str, most: int, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of objects by name, each with two lists of at most `most` items. `item`: the schema of the second list's items."""
+    numbers = {"type": "array", "maxItems": most}
+    return {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "required": [first, second],
+            "properties": {
+                first: {**numbers, "items": {"type": "number"}},
+                second: {**numbers, "items": item},
+            },
+        },
+    }
 
-    status: str = "failed"  # verified | failed; a drop that worked is verified
-    error_kind: str | None = None
-    error: str | None = None
-    verification: str | None = None  # the subject and way of the verification; None if it failed
-    metrics: dict[str, float] = field(default_factory=dict)  # scalars by the study's names
-    histograms: dict[str, dict[str, list[float]]] = field(
-        default_factory=dict
-    )  # by name: `values` and their `counts`
-    series: dict[str, dict[str, list[float]]] = field(
-        default_factory=dict
-    )  # by name: `at_s`, seconds, and the `values` at these times
-    delivers: str | None = None  # the form in which the operation hands data to the program
-    total_s: float | None = None
-    memory_peak_bytes: int | None = None
-    memory_working_set_peak_bytes: int | None = None
-    memory_limit_bytes: int | None = None
-    cpu_s: float | None = None
-    throttled_s: float | None = None
-    throttled_periods: int | None = None
-    oom_kills: int | None = None
-    client_cpu_share: float | None = None  # number of cores that the client kept busy
-    client_cores_usable: float | None = None  # None if the engine is in the pod
-    service_cpu_share: float | None = None  # cores that the busiest service before the store kept busy
-    service_cores_usable: float | None = None  # None if there is no service
-    figures_cover: str | None = None
-    durability: str | None = None  # durability of the written data
-    durability_stated: str | None = None
-    disturbed: str | None = None
-    perhaps_disturbed: str | None = None  # by work that may be the store's own
-    not_judged: str | None = None  # why disturbances cannot be judged; None: they were judged
-    window: dict[str, Any] | None = (
-        None  # growth of the node's counters during the operation, for the judgement
+
+@dataclass
+class AttemptResult(Figures):
+    """The figures of one attempt, with what else its pod reports. The metadata of a field is its JSON Schema."""
+
+    version: Annotated[int, {"const": protocol.VERSION, "description": "version of this protocol"}] = (
+        protocol.VERSION
     )
-    node_cpu_some_share: float | None = None
-    node_memory_some_share: float | None = None
-    node_memory_full_share: float | None = None
-    node_io_some_share: float | None = None
-    node_io_full_share: float | None = None
-    node_steal_share: float | None = None
-    node_others_cores: float | None = None
-    node_strangers_cores: float | None = None
-    data_bytes: int | None = None  # disk space of the cell's data in the store
-    usage: list[dict[str, Any]] = field(
-        default_factory=list
-    )  # figures of each pod that this pod started, with role and name
-    phases: dict[str, float] = field(default_factory=dict)  # name -> seconds, in order
-    environment: dict[str, Any] = field(default_factory=dict)
-    stored: dict[str, str] | None = None  # key and sha256 of the whole result in S3, if it did not fit
-    version: int = protocol.VERSION
-    method_version: int = 1  # of the study
-    code_version: str = field(default_factory=code_version)
+    # A drop that worked is verified. The rows of operations that did not begin have `not_run`
+    status: Annotated[str, {"enum": ["verified", "failed"]}] = "failed"
+    error_kind: Annotated[str | None, {"type": ["string", "null"], "pattern": "^[a-z_]+$"}] = None
+    error: Annotated[str | None, {"type": ["string", "null"]}] = None
+    verification: Annotated[
+        str | None,
+        {
+            "type": ["string", "null"],
+            "description": "subject and way of the verification; null if the verification failed",
+        },
+    ] = None
+    metrics: Annotated[
+        dict[str, float],
+        {
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+            "description": "scalars of the study, by name",
+        },
+    ] = field(default_factory=dict)
+    histograms: Annotated[
+        dict[str, dict[str, list[float]]],
+        {
+            **_lists("values", "counts", 20000, {"type": "integer", "minimum": 0}),
+            "description": "distributions by name: values in the metric's unit, and the count of each value",
+        },
+    ] = field(default_factory=dict)
+    series: Annotated[
+        dict[str, dict[str, list[float]]],
+        {
+            **_lists("at_s", "values", 10000, {"type": "number"}),
+            "description": "series by name: seconds since the start of the operation, and the values at these times",
+        },
+    ] = field(default_factory=dict)
+    stored: Annotated[
+        dict[str, str] | None,
+        {
+            "type": ["object", "null"],
+            "required": ["key", "sha256"],
+            "properties": {
+                "key": {"type": "string"},
+                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            },
+            "description": "key and hash of the full result in S3, if the result did not fit",
+        },
+    ] = None
+    phases: Annotated[
+        dict[str, float],
+        {
+            "type": "object",
+            "propertyNames": {"maxLength": 253},
+            "additionalProperties": SECONDS,
+            "description": "named parts of the attempt's time in their order, in seconds",
+        },
+    ] = field(default_factory=dict)
+    environment: Annotated[
+        dict[str, Any],
+        {
+            "type": "object",
+            "properties": {
+                "server_name": {"type": "string"},
+                "server_version": {"type": "string"},
+                "server_settings": {"type": "object"},
+                "client_settings": {"type": "object"},
+            },
+            "description": "machine, server and settings; equal environments have equal descriptions",
+        },
+    ] = field(default_factory=dict)
+    window: Annotated[
+        dict[str, Any] | None,
+        {
+            "type": ["object", "null"],
+            "required": ["seconds", "cores"],
+            "properties": {
+                "seconds": {**SECONDS, "description": "duration of the operation"},
+                "cores": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 65536,
+                    "description": "number of the node's cores",
+                },
+                "cpu_s": {"$ref": "#/$defs/seconds", "description": "CPU seconds of this pod"},
+                "throttled_periods": {
+                    "$ref": "#/$defs/count",
+                    "description": "periods in which a CPU limit stopped this pod",
+                },
+                "stalled_s": {
+                    **SECONDS_BY_NAME,
+                    "description": "growth of total in /proc/pressure, by cpu_some, memory_some, memory_full, io_some, io_full",
+                },
+                "node_cpu_s": {
+                    **SECONDS_BY_NAME,
+                    "description": "growth of the first line of /proc/stat, by user, nice, system, idle, iowait, irq, softirq, steal",
+                },
+            },
+            "description": "growth of the node's counters during the operation, by which the DAG judges disturbances",
+        },
+    ] = None
+    data_bytes: Annotated[
+        int | None, {"$ref": "#/$defs/bytes", "description": "disk space of the cell's data in the store"}
+    ] = None
+    usage: Annotated[
+        list[dict[str, Any]],
+        {
+            "type": "array",
+            "maxItems": 1000,
+            "items": {
+                "type": "object",
+                "required": ["role", "name"],
+                "properties": {
+                    "role": {"enum": ["executor", "server"]},
+                    "name": {"type": "string", "maxLength": 253, "description": "unique within the role"},
+                    **{name: schema_of(figure) for name, figure in USAGE.items()},
+                },
+            },
+            "description": "figures of the pods that this pod has started, and of servers that the run has provisioned",
+        },
+    ] = field(default_factory=list)
+    method_version: Annotated[
+        int, {"type": "integer", "description": "ignored: the study's own version is recorded"}
+    ] = 1
+    code_version: Annotated[str, {"type": "string"}] = field(default_factory=code_version)
 
     def without_secrets(self) -> None:
         """Remove the secrets of this process's connections from all FREE_TEXTS."""
@@ -89,7 +181,7 @@ class AttemptResult:
 
     def to_json(self) -> str:
         """Return the result as one line of JSON, with fractions rounded to ten significant digits."""
-        data = asdict(self)
+        data = {"version": self.version, "status": self.status, **asdict(self)}
         for name, value in data.items():
             if isinstance(value, float):
                 data[name] = _short(value)
@@ -102,7 +194,7 @@ class AttemptResult:
         return len(self.to_json().encode())
 
     @classmethod
-    def from_json(cls, text: str) -> AttemptResult:
+    def from_json(cls, text: str) -> Self:
         """Parse a termination message. A message without `not_judged` counts as not judged. Raises ValueError for any other text."""
         data = json.loads(text)
         if not isinstance(data, dict) or "status" not in data:

@@ -13,54 +13,14 @@ from typing import Any
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from storebench.attempt.node import NodeFigures
 from storebench.attempt.result import AttemptResult
+from storebench.protocol.figures import FIGURES, USAGE
 from storebench.results.database import Database, Row, patient
 
 NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 
-# The figures whose names in a pod's report are columns of `attempt`.
-FIGURES = (
-    "total_s",
-    "memory_peak_bytes",
-    "memory_working_set_peak_bytes",
-    "memory_limit_bytes",
-    "cpu_s",
-    "throttled_s",
-    "throttled_periods",
-    "oom_kills",
-    "client_cpu_share",
-    "delivers",
-    "client_cores_usable",
-    "service_cpu_share",
-    "service_cores_usable",
-    "figures_cover",
-    "durability",
-    "durability_stated",
-    "disturbed",
-    "perhaps_disturbed",
-    "not_judged",
-    *NodeFigures.__dataclass_fields__,
-    "method_version",
-    "code_version",
-    "status",
-    "error_kind",
-    "error",
-    "verification",
-)
-# The figures of each other pod of an attempt: columns of `usage`.
-USAGE_FIGURES = (
-    "memory_peak_bytes",
-    "memory_working_set_peak_bytes",
-    "cpu_s",
-    "oom_kills",
-    "throttled_s",
-    "throttled_periods",
-    "read_bytes",
-    "written_bytes",
-    "data_bytes",
-    "restarts",
-)
+# The columns of `attempt` that have the names of a result's other fields.
+REPORTED = ("status", "error_kind", "error", "verification", "method_version", "code_version")
 
 
 @dataclass(frozen=True)
@@ -152,7 +112,7 @@ class Attempts(Database):
             result.status == "verified" and not result.disturbed
         )  # an attempt that is not verified needs no judgement
         row: dict[str, Any] = {
-            **{name: getattr(result, name) for name in FIGURES},
+            **{name: getattr(result, name) for name in (*FIGURES, *REPORTED)},
             "not_judged": result.not_judged if counts else None,
             **vars(pod),
             "id": key.id,
@@ -204,11 +164,11 @@ class Attempts(Database):
                 )
                 cursor.executemany(
                     insert.format(
-                        sql.SQL(", ").join(map(sql.Identifier, USAGE_FIGURES)),
-                        sql.SQL(", ").join([sql.Placeholder()] * len(USAGE_FIGURES)),
+                        sql.SQL(", ").join(map(sql.Identifier, USAGE)),
+                        sql.SQL(", ").join([sql.Placeholder()] * len(USAGE)),
                     ),
                     [
-                        (key.id, pod["role"], pod["name"], *(pod.get(figure) for figure in USAGE_FIGURES))
+                        (key.id, pod["role"], pod["name"], *(pod.get(figure) for figure in USAGE))
                         for pod in result.usage
                     ],
                 )

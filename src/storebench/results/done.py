@@ -14,7 +14,6 @@ from storebench.study.parameters import measured_with
 from storebench.study.planned import PlannedStudy
 
 # Columns that must equal those of the newest attempt with the same store, client and operation.
-TODAY = ("environment_hash", "code_version")
 
 
 def verified_repeats(
@@ -41,7 +40,7 @@ def verified_repeats(
         for operation in (one.name for one in study.operations_of(store)):
             newest = queries.newest_measured(study.name, store, client, operation, asked[store])
             if newest and (image_of is None or newest["image"] == image_of(store, operation)):
-                today[store, client, operation] = tuple(newest[name] for name in TODAY)
+                today[store, client, operation] = (newest["environment_hash"], newest["code_version"])
     datasets = {cell.key: study.dataset_of(cell, params) for cell in cells}
     rows = queries.attempts_of_cells([cell.key for cell in cells])
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -50,7 +49,7 @@ def verified_repeats(
             counts(row)
             and row["dataset_id"] == datasets[row["cell_key"]]
             and row["method_version"] == study.method_version
-            and tuple(row[name] for name in TODAY)
+            and (row["environment_hash"], row["code_version"])
             == today.get((row["store"], row["client"], row["operation"]))
             and row["parameters_hash"] == asked[row["store"]]
         ):

@@ -12,10 +12,13 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from storebench.errors import SpecError
+from storebench.protocol.figures import FIGURES
 from storebench.results import study_views
 from storebench.study.record import StudyRecord
 
 SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
+# The line of a view in place of the declared figures of the attempt `a`.
+FIGURES_LINE = "    -- FIGURES: `storebench migrate` puts the columns of storebench.protocol.figures here\n"
 
 
 def grant(dsn: str, reader: str) -> None:
@@ -48,12 +51,18 @@ def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
     return [migration.id for migration in missing]
 
 
+def view_text(file: Path) -> str:
+    """Return the SQL of a view, with the declared figures of an attempt in place of FIGURES_LINE."""
+    columns = "".join(f"    a.{name},\n" for name in FIGURES)
+    return file.read_text().replace(FIGURES_LINE, columns)
+
+
 def _make_views(dsn: str, files: list[Path]) -> None:
     """Replace the views by the views in these files if they differ. `1-results.sql` has the view `storebench.results`.
 
     A view may read the views of earlier files. The studies' views read these views. A comment on the last view shows whether they differ.
     """
-    texts = [file.read_text() for file in files]
+    texts = [view_text(file) for file in files]
     made_of = hashlib.sha256("\n".join([*texts, Path(study_views.__file__).read_text()]).encode()).hexdigest()
     views = [sql.Identifier("storebench", file.stem.partition("-")[2]) for file in files]
     with psycopg.connect(dsn, row_factory=dict_row) as connection:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from storebench.results.queries import counts
+from storebench.results.rows import AttemptRow
 from storebench.study.cell import Cell
 
 HOUR_S = 3600
@@ -51,7 +52,7 @@ class Price(Hours):
     cost: float | None
 
 
-def prices(rows: Iterable[Mapping[str, Any]], cpu_hour: float, gib_hour: float) -> list[Price]:
+def prices(rows: Iterable[AttemptRow], cpu_hour: float, gib_hour: float) -> list[Price]:
     """Return the prices of attempts, grouped by COVERS, the cheapest first. `cpu_hour`: price of one core for an hour."""
     found = [Price(**vars(used), cost=_cost(used, cpu_hour, gib_hour)) for used in hours(rows)]
     return sorted(found, key=_rank)
@@ -63,12 +64,12 @@ def _cost(used: Hours, cpu_hour: float, gib_hour: float) -> float | None:
     return used.cpu_hours * cpu_hour + used.memory_gib_hours * gib_hour
 
 
-def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
+def hours(rows: Iterable[AttemptRow]) -> list[Hours]:
     """Return the hours of attempts, rows of the view `results`, in the order of each operation's first attempt.
 
     The hours include only servers that the run provisioned.
     """
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[AttemptRow]] = defaultdict(list)
     for row in rows:
         groups[row["cell_key"], row["operation"]].append(row)
     with_datasets = {
@@ -79,13 +80,7 @@ def hours(rows: Iterable[Mapping[str, Any]]) -> list[Hours]:
     found = []
     for (cell_key, operation), attempts in groups.items():
         per: Per = "GB" if Cell.from_key(cell_key).study in with_datasets else "attempt"
-        known = [
-            row
-            for row in attempts
-            if None not in (row["all_cpu_s"], row["work_total_s"])
-            and (row["dataset_bytes"] or per == "attempt")
-        ]
-        used = [_hours(row, per) for row in known if counts(row)]
+        used = [hours for row in attempts if counts(row) and (hours := _hours(row, per))]
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
         cpu = statistics.median(one for one, _ in used) if used else None
         memory = statistics.median(one for _, one in used) if used else None
@@ -99,8 +94,11 @@ def _rank(price: Price) -> tuple[int, str, bool, float]:
     return group, price.operation, price.cost is None, price.cost or 0.0
 
 
-def _hours(row: Mapping[str, Any], per: Per) -> tuple[float, float]:
-    """Return the core hours and GiB hours of an attempt per unit `per`."""
-    amount = row["dataset_bytes"] / GB if per == "GB" else 1
+def _hours(row: AttemptRow, per: Per) -> tuple[float, float] | None:
+    """Return the core hours and GiB hours of an attempt per unit `per`; None if a figure or the dataset's size is unknown."""
+    amount = (row["dataset_bytes"] or 0) / GB if per == "GB" else 1
+    cpu_s, work_s = row["all_cpu_s"], row["work_total_s"]
+    if cpu_s is None or work_s is None or not amount:
+        return None
     gib = (row["all_memory_working_set_peak_bytes"] or 0) / GIB
-    return row["all_cpu_s"] / HOUR_S / amount, gib * row["work_total_s"] / HOUR_S / amount
+    return cpu_s / HOUR_S / amount, gib * work_s / HOUR_S / amount

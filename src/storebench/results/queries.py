@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from psycopg import sql
 
 from storebench.results.database import Row, patient
 from storebench.results.measurements import Measurements
+from storebench.results.rows import AttemptRow
 from storebench.results.runs import Runs
 from storebench.study.model import COMMON
 
@@ -61,7 +62,7 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
     return ids
 
 
-def verified_values(rows: Iterable[Row]) -> list[float]:
+def verified_values(rows: Iterable[Mapping[str, Any]]) -> list[float]:
     """Return the figures of the attempts that count and have a figure."""
     return [row["value"] for row in rows if counts(row) and row["value"] is not None]
 
@@ -173,11 +174,11 @@ class Queries(Runs, Measurements):
             ).fetchall()
 
     @patient
-    def attempts_of_run(self, run_id: str) -> list[Row]:
+    def attempts_of_run(self, run_id: str) -> list[AttemptRow]:
         """Return the newest tries of a run's operations, without warm-ups."""
         return self._newest_tries(sql.SQL("run_id = {} AND repeat > 0").format(sql.Literal(run_id)))
 
-    def attempts_of_cells(self, keys: Sequence[str]) -> list[Row]:
+    def attempts_of_cells(self, keys: Sequence[str]) -> list[AttemptRow]:
         """Return the newest tries of these cells' operations in all runs, without warm-ups."""
         return self._newest_tries(
             sql.SQL("cell_key = ANY({}) AND repeat > 0").format(sql.Literal(list(keys)))
@@ -249,9 +250,10 @@ class Queries(Runs, Measurements):
                 {"study": study, "operation": operation, "dag_ids": self.dag_ids},
             ).fetchall()
 
-    def _newest_tries(self, condition: sql.Composable) -> list[Row]:
+    def _newest_tries(self, condition: sql.Composable) -> list[AttemptRow]:
         with self._cursor() as cursor:
-            return cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()
+            rows = cursor.execute(sql.SQL(NEWEST_TRIES).format(condition=condition)).fetchall()
+        return cast("list[AttemptRow]", rows)
 
     def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the details of environments by hash."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storebench.results.database import Row
 from storebench.results.measurements import scalars_of, value_of
 from storebench.results.queries import counts
 from storebench.results.repository import Repository
 from storebench.results.statistics import summarize
 from storebench.study.record import StudyRecord
 
+Attempt = Mapping[str, Any]  # a row of the view `results`, whose columns are read by computed names
 # A row of the summary combines the attempts that are equal in these columns, for one metric.
 GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method_version")
 
@@ -20,10 +20,10 @@ GROUP = ("cell_key", "operation", "environment_hash", "parameters_hash", "method
 def refresh(repository: Repository, keys: Sequence[str]) -> None:
     """Recompute the statistics of these cells for each operation, metric, environment, set of parameters and method version."""
     studies = repository.studies()
-    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Attempt]] = defaultdict(list)
     for row in repository.attempts_of_cells(keys):
         if counts(row):
-            groups[tuple(row[name] for name in GROUP)].append(row)
+            groups[_group(row)].append(row)
     found = [
         _statistic(metric, rows, values)
         for rows in groups.values()
@@ -33,7 +33,12 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
     repository.replace_statistics(keys, found)
 
 
-def summarized(study: StudyRecord | None, rows: Sequence[Row]) -> list[str]:
+def _group(row: Attempt) -> tuple[Any, ...]:
+    """Return the values of an attempt in the columns GROUP."""
+    return tuple(row[name] for name in GROUP)
+
+
+def summarized(study: StudyRecord | None, rows: Sequence[Attempt]) -> list[str]:
     """Return the metrics to summarize for attempts at an operation: the ranking metric, the metrics of the study's charts, and the metrics
     that ranked the attempts when they were recorded. Without a study, only the last.
     """
@@ -49,7 +54,7 @@ def summarized(study: StudyRecord | None, rows: Sequence[Row]) -> list[str]:
     return [*now, *sorted(ranked.difference(now))]
 
 
-def _statistic(metric: str, rows: Sequence[Row], values: Sequence[float]) -> dict[str, Any]:
+def _statistic(metric: str, rows: Sequence[Attempt], values: Sequence[float]) -> dict[str, Any]:
     found = summarize(values)
     return {
         **{name: rows[0][name] for name in GROUP},

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from storebench.attempt.usage import CpuSeconds, sum_of
 from storebench.errors import SpecError, StorebenchError
+from storebench.protocol.figures import USAGE
 from storebench.servers.agent import Agent, Used
 
 SET = "STOREBENCH_SERVERS_SET"  # the id of the set of servers that the run has provisioned for this pod; not set for other servers
@@ -23,17 +24,7 @@ LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the ru
 TOKEN = "STOREBENCH_AGENT_TOKEN"  # the agents' token, in the servers' pods and in the client's pod
 PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # the password of the set, in the client's pod
 # The figures of an agent that become columns of a row of `usage`.
-FIGURES = (
-    "cpu_s",
-    "memory_working_set_peak_bytes",
-    "throttled_s",
-    "throttled_periods",
-    "oom_kills",
-    "read_bytes",
-    "written_bytes",
-    "data_bytes",
-    "restarts",
-)
+FIGURES = tuple(name for name in USAGE if name in Used.__dataclass_fields__)
 
 T = TypeVar("T")
 

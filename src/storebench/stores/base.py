@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from storebench import __version__, declared
 from storebench.attempt import usage
@@ -15,6 +15,7 @@ from storebench.attempt.usage import SOMEWHERE, CpuSeconds
 from storebench.connection import Connection
 from storebench.errors import SpecError
 from storebench.fields import Field
+from storebench.protocol.figures import Cover, Guarantee
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
@@ -24,9 +25,6 @@ CLIENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")  # the name of a store, or of a
 SERVER = r"[a-z0-9]([a-z0-9_]{0,28}[a-z0-9])?"  # the name of one of several servers, as in `mongodb@v8`
 # The key of a connection's extra for the address that reports the server's CPU seconds (storebench.attempt.usage).
 USAGE_URL = "usage_url"
-
-# The subject of a pod's memory and CPU figures: a client with a server elsewhere, or the engine inside the pod.
-Cover = Literal["client", "engine"]
 
 
 def split(name: str) -> tuple[str, str]:
@@ -103,7 +101,7 @@ class Durability:
         Durability(kind='memory', stated='w=1, j=false')
     """
 
-    kind: Literal["disk", "memory", "none", "s3", "unknown"]
+    kind: Guarantee
     stated: str
 
     def __post_init__(self) -> None:

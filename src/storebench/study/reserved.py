@@ -3,6 +3,8 @@
 Each study has a view in the schema of the results. The view has the study's axes and metrics beside the columns of the view `results`.
 """
 
+from storebench.protocol.figures import FIGURES
+
 DROP = "drop"  # the step after a cell's operations, which removes the cell's data
 STORE, CLIENT, OPERATION = (
     "store",
@@ -38,6 +40,7 @@ TABLES = frozenset(
 SUFFIXES = ("", "_latest", "_newest", "_summary")  # suffixes of the names of a study's views
 COLUMNS = frozenset(
     [
+        *FIGURES,
         "run",
         "study",
         "store",
@@ -49,45 +52,18 @@ COLUMNS = frozenset(
         "warm_up",
         "arm",
         "operation",
-        "delivers",
         "status",
         "error_kind",
         "error",
-        "disturbed",
-        "perhaps_disturbed",
-        "not_judged",
         "verification",
         "metric",
         "value",
         "unit",
         "metrics",
-        "durability",
-        "durability_stated",
-        "total_s",
         "work_total_s",
         "pod_total_s",
-        "figures_cover",
-        "memory_peak_bytes",
-        "memory_working_set_peak_bytes",
-        "memory_limit_bytes",
-        "cpu_s",
-        "throttled_s",
-        "throttled_periods",
-        "oom_kills",
-        "client_cpu_share",
-        "client_cores_usable",
         "client_bound",
-        "service_cpu_share",
-        "service_cores_usable",
         "service_bound",
-        "node_cpu_some_share",
-        "node_memory_some_share",
-        "node_memory_full_share",
-        "node_io_some_share",
-        "node_io_full_share",
-        "node_steal_share",
-        "node_others_cores",
-        "node_strangers_cores",
         "server_name",
         "server_version",
         "dataset_id",

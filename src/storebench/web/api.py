@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
@@ -25,7 +25,6 @@ from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.studies import Study
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.changes import METHOD, MIN_FIGURES
-from storebench.results.database import Row
 from storebench.results.history import history as history_of
 from storebench.results.ranking import ranking_of
 from storebench.results.ranking_choice import Question
@@ -282,7 +281,7 @@ def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (text.partition("=") for text in texts or ())]
 
 
-def _page(model: type[M], rows: Sequence[Row], limit: int, offset: int) -> Page[M]:
+def _page(model: type[M], rows: Sequence[Mapping[str, Any]], limit: int, offset: int) -> Page[M]:
     """Build a page of up to `limit` rows; a row more than `limit` shows that more rows follow."""
     items = [model.model_validate(row) for row in rows[:limit]]
     return Page(items=items, offset=offset, more=len(rows) > limit)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from psycopg import Connection, sql
 
@@ -16,6 +16,7 @@ from storebench.errors import SpecError, unknown
 from storebench.results.database import Row
 from storebench.results.pool import lent
 from storebench.results.queries import Queries
+from storebench.results.rows import AttemptRow
 from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.study.record import StudyRecord
 
@@ -144,14 +145,12 @@ class Reading(Queries):
         )
         return [row["cell_key"] for row in rows]
 
-    def attempts_of(self, run_id: str, keys: Sequence[str], *, warm_ups: bool = False) -> list[Row]:
+    def attempts_of(self, run_id: str, keys: Sequence[str], *, warm_ups: bool = False) -> list[AttemptRow]:
         """Return the newest tries of these cells' operations in a run: either without warm-ups, or only warm-ups."""
         condition = sql.SQL("run_id = {} AND cell_key = ANY({}) AND repeat {} 0").format(
             sql.Literal(run_id), sql.Literal(list(keys)), sql.SQL("=" if warm_ups else ">")
         )
-        rows = self.on_machines(
-            {**row, **figures.named(row["cell_key"])} for row in self._newest_tries(condition)
-        )
+        rows = self.on_machines(self._newest_tries(condition))
         order = {key: n for n, key in enumerate(keys)}
         place = self._places(rows)
         return sorted(
@@ -159,7 +158,7 @@ class Reading(Queries):
             key=lambda row: (order[row["cell_key"]], place[row["study"], row["operation"]], row["repeat"]),
         )
 
-    def _places(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
+    def _places(self, rows: Sequence[AttemptRow]) -> dict[tuple[str, str], int]:
         """Return the position of each operation in its study."""
         found = {
             (study, operation.name): place
@@ -177,7 +176,7 @@ class Reading(Queries):
         descending: bool,
         limit: int,
         offset: int,
-    ) -> list[Row]:
+    ) -> list[AttemptRow]:
         """Return rows of the view `results`, each with `superseded`: whether a later try supersedes the attempt.
 
         `sort` is a value of Sort, or AXIS or METRIC followed by a name: an axis's numbers are sorted numerically, before its words. `filters`
@@ -206,13 +205,18 @@ class Reading(Queries):
             limit=sql.Literal(limit),
             offset=sql.Literal(offset),
         )
-        return self.on_machines({**row, **figures.named(row["cell_key"])} for row in self._all(query))
+        return self.on_machines(cast("list[AttemptRow]", self._all(query)))
 
-    def on_machines(self, attempts: Iterable[Row]) -> list[Row]:
-        """Add to each attempt the `machine` that it ran on: number of CPUs, CPU model, memory in GiB. None for an unknown machine."""
-        rows = list(attempts)
-        known = self.machines(rows)
-        return [{**row, "machine": known.get(row["environment_hash"])} for row in rows]
+    def on_machines(self, attempts: Sequence[AttemptRow]) -> list[AttemptRow]:
+        """Add to each attempt the parts of its cell's key, and the `machine` that it ran on: number of CPUs, CPU model, memory in GiB. None
+        for an unknown machine.
+        """
+        known = self.machines(attempts)
+        rows = [
+            {**row, **figures.named(row["cell_key"]), "machine": known.get(row["environment_hash"] or "")}
+            for row in attempts
+        ]
+        return cast("list[AttemptRow]", rows)
 
     def cells_like(self, text: str, limit: int) -> list[str]:
         """Return the keys of cells that have been in a run, if the key contains the text."""

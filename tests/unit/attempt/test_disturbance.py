@@ -1,7 +1,8 @@
 import pytest
 
 from storebench.attempt import disturbance
-from storebench.attempt.node import NodeFigures, Strangers
+from storebench.attempt.node import Strangers
+from storebench.protocol.figures import NodeFigures
 
 QUIET = NodeFigures(0.1, 0.0, 0.0, 0.3, 0.2, 0.0, 0.1)
 BUSY = NodeFigures(node_cpu_some_share=0.9)

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from storebench.attempt.node import NodeCounters, NodeFigures, Strangers, figures, strangers
+from storebench.attempt.node import NodeCounters, Strangers, figures, strangers
+from storebench.protocol.figures import NodeFigures
 
 PRESSURE = "some avg10=1.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
 

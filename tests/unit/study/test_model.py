@@ -8,6 +8,8 @@ import pytest
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
+from storebench.results.migrate import view_text
+from storebench.results.rows import AttemptRow
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES
@@ -177,7 +179,7 @@ def test_the_names_that_the_results_have_are_those_of_their_tables_and_columns()
     for old, new in (pair for file in sorted(files) for pair in renamed.findall(file.read_text())):
         names = names - {old} | {new}
     assert names == TABLES
-    columns = (SQL / "views" / "1-results.sql").read_text().partition("FROM storebench.attempt AS a\n")[0]
+    columns = view_text(SQL / "views" / "1-results.sql").partition("FROM storebench.attempt AS a\n")[0]
     lines = [line.rstrip(",") for line in columns.splitlines() if re.search(r"^ +.*(,|attempt_id)$", line)]
     found = {re.split(r" AS |\.", line)[-1] for line in lines}
     # those of an expression in two lines have their name in the second
@@ -356,3 +358,7 @@ def test_the_study_of_this_project_says_what_it_means():
     assert isinstance(BULK_WRITE_READ, Study) and isinstance(BULK_WRITE_READ.operations[0], Operation)
     assert BULK_WRITE_READ.method_version == 3
     json.dumps(StudyRecord.of(BULK_WRITE_READ).as_json())
+
+
+def test_the_type_of_an_attempt_s_row_has_only_columns_of_the_view():
+    assert {*AttemptRow.__annotations__} < COLUMNS

@@ -13,8 +13,9 @@ from storebench import s3
 from storebench.connection import Connection, tls
 from storebench.dataset.schema import Field
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
+from storebench.protocol.figures import Cover
 from storebench.redact import redacted
-from storebench.stores.base import Cover, Durability
+from storebench.stores.base import Durability
 from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, finer
 
 if TYPE_CHECKING:

@@ -378,9 +378,144 @@ export interface components {
     schemas: {
         /**
          * Attempt
-         * @description One attempt; a row of the view `results`.
+         * @description One attempt with all its figures; a row of the view `results`.
          */
         Attempt: {
+            /**
+             * Delivers
+             * @description form of the data that a read hands to the program; null for other operations, and if not recorded
+             */
+            delivers: string | null;
+            /**
+             * Disturbed
+             * @description reason why all statistics exclude the attempt's time although its data is right; null if no disturbance is known, see also `not_judged`
+             */
+            disturbed: string | null;
+            /**
+             * Perhaps Disturbed
+             * @description possibly disturbed: work on the node that was either foreign or of the store's own server (which of the two is unknown), or a cold read that was faster than the disk. The attempt's time counts
+             */
+            perhaps_disturbed: string | null;
+            /**
+             * Not Judged
+             * @description reason why a disturbance by other work on the node can be neither shown nor ruled out; null if the attempt was judged, and for attempts that do not count. For operations between 0.1 and 1 s in rows older than this column, null has no meaning
+             */
+            not_judged: string | null;
+            /**
+             * Durability
+             * @description for an operation that writes, the guarantee of its acknowledgement: `disk`, `memory`, `none`, `s3` or `unknown`; null for others
+             */
+            durability: ("disk" | "memory" | "none" | "s3" | "unknown") | null;
+            /**
+             * Durability Stated
+             * @description the settings of the server and the connection that state the guarantee
+             */
+            durability_stated: string | null;
+            /**
+             * Total S
+             * @description the container's life on its own clock
+             */
+            total_s: number | null;
+            /**
+             * Figures Cover
+             * @description scope of the columns of memory and CPU: `client`, without the server that did the work, or `engine`. An engine runs in the pod (and its executors), or in servers that the run provisioned: the columns `all_…` then include these servers. Compare clients with clients, and engines with engines
+             */
+            figures_cover: ("client" | "engine") | null;
+            /**
+             * Memory Peak Bytes
+             * @description the cgroup's peak, page cache included
+             */
+            memory_peak_bytes: number | null;
+            /**
+             * Memory Working Set Peak Bytes
+             * @description peak without inactive page cache, sampled every 100 ms
+             */
+            memory_working_set_peak_bytes: number | null;
+            /**
+             * Memory Limit Bytes
+             * @description the pod's limit
+             */
+            memory_limit_bytes: number | null;
+            /**
+             * Cpu S
+             * @description CPU time of the container until the barrier's end
+             */
+            cpu_s: number | null;
+            /**
+             * Throttled S
+             * @description time in which a CPU limit stopped the container
+             */
+            throttled_s: number | null;
+            /**
+             * Throttled Periods
+             * @description periods in which a CPU limit stopped the container
+             */
+            throttled_periods: number | null;
+            /**
+             * Oom Kills
+             * @description processes that the kernel killed because of too little memory
+             */
+            oom_kills: number | null;
+            /**
+             * Client Cpu Share
+             * @description cores that the client kept busy: its CPU time divided by the operation's time
+             */
+            client_cpu_share: number | null;
+            /**
+             * Client Cores Usable
+             * @description cores that the client could have kept busy: 1 for a client that runs in one Python thread at a time, at most the pod's cores; null if the engine is in the pod
+             */
+            client_cores_usable: number | null;
+            /**
+             * Service Cpu Share
+             * @description cores that a service in front of the store kept busy; of several services, the service nearest to its limit. Null without a service that the run provisioned and an agent watches
+             */
+            service_cpu_share: number | null;
+            /**
+             * Service Cores Usable
+             * @description cores that this service could have kept busy: the cores that its program can use, at most the cores of its node and its CPU limit
+             */
+            service_cores_usable: number | null;
+            /**
+             * Node Cpu Some Share
+             * @description on the node, during the operation: share of the time in which some task waited for a CPU
+             */
+            node_cpu_some_share: number | null;
+            /**
+             * Node Memory Some Share
+             * @description share of the time in which some task waited for memory
+             */
+            node_memory_some_share: number | null;
+            /**
+             * Node Memory Full Share
+             * @description share of the time in which all tasks that were not idle waited for memory at once
+             */
+            node_memory_full_share: number | null;
+            /**
+             * Node Io Some Share
+             * @description share of the time in which some task waited for a disk
+             */
+            node_io_some_share: number | null;
+            /**
+             * Node Io Full Share
+             * @description share of the time in which all tasks that were not idle waited for a disk at once
+             */
+            node_io_full_share: number | null;
+            /**
+             * Node Steal Share
+             * @description share of the node's CPU time that its hypervisor gave to other machines
+             */
+            node_steal_share: number | null;
+            /**
+             * Node Others Cores
+             * @description cores of the node kept busy by everything except this pod: other work, and the store's server or executors if they share the node
+             */
+            node_others_cores: number | null;
+            /**
+             * Node Strangers Cores
+             * @description `node_others_cores` without the cores of the store's server and executors; null if unknown
+             */
+            node_strangers_cores: number | null;
             /** Cell Key */
             cell_key: string;
             /** Study */
@@ -411,11 +546,6 @@ export interface components {
             run: string;
             /** Operation */
             operation: string;
-            /**
-             * Delivers
-             * @description What the operation hands to the program
-             */
-            delivers: string | null;
             /** Repeat */
             repeat: number;
             /** Try Number */
@@ -440,21 +570,6 @@ export interface components {
             /** Error */
             error: string | null;
             /**
-             * Disturbed
-             * @description Why the attempt's time never counts although its data is right
-             */
-            disturbed: string | null;
-            /**
-             * Perhaps Disturbed
-             * @description What possibly disturbed the attempt, or was the store's own work. The attempt's time counts
-             */
-            perhaps_disturbed: string | null;
-            /**
-             * Not Judged
-             * @description Why it is unknown whether other load disturbed the attempt; None if the attempt was judged
-             */
-            not_judged: string | null;
-            /**
              * Metric
              * @description The metric that ranks the operation; None if nothing was measured
              */
@@ -474,65 +589,24 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * Durability
-             * @description Where written data is when the store acknowledges the write
-             */
-            durability: ("disk" | "memory" | "none" | "s3" | "unknown") | null;
-            /** Durability Stated */
-            durability_stated: string | null;
-            /** Total S */
-            total_s: number | null;
-            /**
              * Work Total S
              * @description The total without the verification; None if the verification's time is unknown
              */
             work_total_s: number | null;
-            /**
-             * Figures Cover
-             * @description What the memory and CPU figures cover: a client without its server, or the engine itself
-             */
-            figures_cover: ("client" | "engine") | null;
             /** All Memory Working Set Peak Bytes */
             all_memory_working_set_peak_bytes: number | null;
             /** All Cpu S */
             all_cpu_s: number | null;
-            /** Client Cpu Share */
-            client_cpu_share: number | null;
-            /** Client Cores Usable */
-            client_cores_usable: number | null;
             /**
              * Client Bound
              * @description None if the engine is in the pod
              */
             client_bound: boolean | null;
             /**
-             * Service Cpu Share
-             * @description Number of cores that the busiest service in front of the store used
-             */
-            service_cpu_share: number | null;
-            /** Service Cores Usable */
-            service_cores_usable: number | null;
-            /**
              * Service Bound
              * @description None if no service is in front of the store
              */
             service_bound: boolean | null;
-            /** Node Cpu Some Share */
-            node_cpu_some_share: number | null;
-            /** Node Memory Some Share */
-            node_memory_some_share: number | null;
-            /** Node Memory Full Share */
-            node_memory_full_share: number | null;
-            /** Node Io Some Share */
-            node_io_some_share: number | null;
-            /** Node Io Full Share */
-            node_io_full_share: number | null;
-            /** Node Steal Share */
-            node_steal_share: number | null;
-            /** Node Others Cores */
-            node_others_cores: number | null;
-            /** Node Strangers Cores */
-            node_strangers_cores: number | null;
             /** Server Name */
             server_name: string | null;
             /** Server Version */
@@ -2968,9 +3042,10 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
 export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "service-bound", "unlike"];
-export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
+export const apartReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Apart"]["reason"]> = ["limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
+export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
 export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
 export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["verdict"]> = ["better", "worse", "higher", "lower"];
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];

@@ -1,4 +1,5 @@
 import { fireEvent } from "@testing-library/react";
+import api from "../openapi.json";
 import type { Choice } from "../src/choice";
 import { metricNamed } from "../src/study";
 import type {
@@ -154,7 +155,13 @@ export const CELL = {
   seed: 7,
 };
 
+/** An attempt without any figure: with a new figure, the attempts of the tests stay complete. */
+const UNMEASURED = Object.fromEntries(
+  Object.keys(api.components.schemas.Attempt.properties).map((name) => [name, null]),
+) as unknown as Attempt;
+
 export const ATTEMPT: Attempt = {
+  ...UNMEASURED,
   ...CELL,
   attempt_id: "a",
   run_id: "bulk_write_read/one",
