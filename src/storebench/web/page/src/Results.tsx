@@ -1,24 +1,24 @@
 import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
-import { AttemptView } from "./AttemptView";
-import { address, all, get, type Loaded, type Page, useLoaded } from "./api";
-import { BackfillView } from "./BackfillView";
-import { type Charted, Charts, type Of } from "./ChartViews";
-import { CompareView } from "./CompareView";
-import { Costs } from "./Costs";
-import { type Choice, type Choose, changed } from "./choice";
-import { vega } from "./drawing";
-import { HistoryView } from "./HistoryView";
-import { OfRun } from "./OfRun";
-import { Phases } from "./PhaseCharts";
-import { RankingView } from "./RankingView";
-import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./Runs";
-import { RunView } from "./RunView";
-import { StartView } from "./StartView";
-import { NoResults, Ready } from "./States";
-import { withStudy } from "./study";
-import { TableView } from "./TableView";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run } from "./types";
+import { address, all, get, type Loaded, type Page, useLoaded } from "./api/api";
+import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run } from "./api/types";
+import { type Charted, Charts, type Of } from "./charts/ChartViews";
+import { Costs } from "./charts/Costs";
+import { vega } from "./charts/drawing";
+import { Phases } from "./charts/PhaseCharts";
+import { type Choice, type Choose, changed } from "./model/choice";
+import { withStudy } from "./model/study";
+import { NoResults, Ready } from "./ui/States";
+import { AttemptView } from "./views/attempt/AttemptView";
+import { BackfillView } from "./views/backfill/BackfillView";
+import { CompareView } from "./views/compare/CompareView";
+import { HistoryView } from "./views/history/HistoryView";
+import { RankingView } from "./views/ranking/RankingView";
+import { OfRun } from "./views/run/OfRun";
+import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./views/run/Runs";
+import { RunView } from "./views/run/RunView";
+import { StartView } from "./views/start/StartView";
+import { TableView } from "./views/table/TableView";
 
 const VIEWS = {
   run: "Run",

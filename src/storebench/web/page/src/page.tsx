@@ -1,9 +1,9 @@
-import { begin } from "./api";
-import { whereabouts, whereaboutsKey } from "./OfRun";
+import { begin } from "./api/api";
 import { Results } from "./Results";
-import { beginNewest, defaultRun, loadRuns, runsKey } from "./Runs";
-import { loadRun, runKey } from "./RunView";
 import styles from "./styles.css?inline";
+import { whereabouts, whereaboutsKey } from "./views/run/OfRun";
+import { beginNewest, defaultRun, loadRuns, runsKey } from "./views/run/Runs";
+import { loadRun, runKey } from "./views/run/RunView";
 
 const element = document.createElement("style");
 element.textContent = styles;

@@ -1,6 +1,4 @@
 import { fireEvent } from "@testing-library/react";
-import type { Choice } from "../src/choice";
-import { metricNamed } from "../src/study";
 import type {
   Attempt,
   CellFigures,
@@ -14,7 +12,9 @@ import type {
   Store,
   Study,
   Turn,
-} from "../src/types";
+} from "../src/api/types";
+import type { Choice } from "../src/model/choice";
+import { metricNamed } from "../src/model/study";
 
 const metric = (name: string, title: string, unit: string, changes: Partial<Metric> = {}): Metric => ({
   name,

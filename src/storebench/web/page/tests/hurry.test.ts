@@ -71,12 +71,12 @@ test("Airflow's router draws the page as soon as the first answers are there", a
 });
 
 test("nothing comes with the page that draws charts", () => {
-  const sources = import.meta.glob<string>("../src/*", { query: "?raw", import: "default", eager: true });
+  const sources = import.meta.glob<string>("../src/**/*", { query: "?raw", import: "default", eager: true });
   const drawing = Object.entries(sources).filter(([, text]) =>
     /^(import(?! type)|export) .*from "vega(-lite)?"/m.test(text),
   );
-  expect(drawing.map(([file]) => file)).toEqual(["../src/vega.ts"]);
+  expect(drawing.map(([file]) => file)).toEqual(["../src/charts/vega.ts"]);
   const loading = Object.entries(sources).filter(([, text]) => text.includes('"./vega"'));
-  expect(loading.map(([file]) => file)).toEqual(["../src/drawing.ts"]);
-  expect(sources["../src/drawing.ts"]).not.toMatch(/from "\.\/vega"/);
+  expect(loading.map(([file]) => file)).toEqual(["../src/charts/drawing.ts"]);
+  expect(sources["../src/charts/drawing.ts"]).not.toMatch(/from "\.\/vega"/);
 });

@@ -1,7 +1,7 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../src/types";
+import type { Attempt } from "../src/api/types";
 import { BULK, CLAIMS, cellOf, FAILED, measured, NO_CLAIMS, RUN, TOY, TURN, toy, unfold } from "./data";
 
 afterEach(() => {

@@ -1,8 +1,8 @@
 import { act, render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Attempt, Run } from "../src/api/types";
 import { type Props, Results } from "../src/Results";
-import type { Attempt, Run } from "../src/types";
 import { ATTEMPT, BULK, measured, RUN, TURN } from "./data";
 
 let run: Run;
