@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
-import { address, all, get, type Loaded, type Page, useLoaded } from "./api/api";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run } from "./api/types";
+import { all, get, type Item } from "./api/api";
+import { type Loaded, useLoaded } from "./api/loading";
+import { withStudy } from "./api/study";
+import type { Run } from "./api/types";
 import { type Charted, Charts, type Of } from "./charts/ChartViews";
 import { Costs } from "./charts/Costs";
 import { vega } from "./charts/drawing";
 import { Phases } from "./charts/PhaseCharts";
 import { type Choice, type Choose, changed } from "./model/choice";
-import { withStudy } from "./model/study";
 import { NoResults, Ready } from "./ui/States";
 import { AttemptView } from "./views/attempt/AttemptView";
 import { BackfillView } from "./views/backfill/BackfillView";
@@ -191,20 +192,20 @@ function Measured({
 }
 
 /** Load an answer about a run's cells, and their study. */
-async function loadCells<T extends { study: string }>(
-  path: string,
+async function loadCells<P extends "/api/cells" | "/api/phases">(
+  path: P,
   run: string,
   signal: AbortSignal,
-): Promise<Of<T>> {
-  const { study, items } = await withStudy(await all<T>(path, { run }, signal), signal);
+): Promise<Of<Item<P>>> {
+  const { study, items } = await withStudy(await all(path, { run }, signal), signal);
   return { study, cells: items };
 }
 
 /** Load the data of a run's charts. Distributions and series are requested only if the study has any. */
 async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
-  const found = await loadCells<CellFigures>("cells", run, signal);
+  const found = await loadCells("/api/cells", run, signal);
   const more = found.study.metrics.some((metric) => metric.kind !== "scalar");
-  return { ...found, artifacts: more ? await all<CellArtifacts>("artifacts", { run }, signal) : [] };
+  return { ...found, artifacts: more ? await all("/api/artifacts", { run }, signal) : [] };
 }
 
 const isGoing = (run: Run) => run.state === "running";
@@ -215,7 +216,7 @@ function useAttemptsOf<T>(what: string, run: Run, load: (run: string, signal: Ab
   return useLoaded(
     async (signal) => {
       const query = { run: run.id, limit: 1 };
-      const [newest] = (await get<Page<Attempt>>(address("attempts", query), signal)).items;
+      const [newest] = (await get("/api/attempts", query, signal)).items;
       const key = `${run.id} ${newest?.attempt_id}`;
       if (before.current?.key !== key) before.current = { key, data: await load(run.id, signal) };
       return before.current.data;
@@ -238,7 +239,7 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
   );
 }
 
-const loadPhases = (run: string, signal: AbortSignal) => loadCells<CellPhases>("phases", run, signal);
+const loadPhases = (run: string, signal: AbortSignal) => loadCells("/api/phases", run, signal);
 
 function PhasesOf({ run, choice }: { run: Run; choice: Choice }) {
   const attempt = choice.asked.get("attempt");

@@ -1,4 +1,4 @@
-import { begin } from "./api/api";
+import { begin } from "./api/loading";
 import { Results } from "./Results";
 import styles from "./styles.css?inline";
 import { whereabouts, whereaboutsKey } from "./views/run/OfRun";

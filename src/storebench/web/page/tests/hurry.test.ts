@@ -22,7 +22,7 @@ async function asked(search: string, last: string): Promise<[string[], string[]]
   const answered = new Promise<void>((done) => {
     answer = done;
   });
-  vi.stubGlobal("fetch", async (url: string) => {
+  vi.stubGlobal("fetch", async ({ url }: Request) => {
     const path = new URL(url).pathname.split("/").at(-1) ?? "";
     urls.push(path);
     await answered;

@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { logLink } from "../src/api/airflow";
 import type { CellPhases, Comparison, Verdict } from "../src/api/types";
 import { Figures } from "../src/charts/Chart";
-import { LIGHT } from "../src/charts/frame";
 import { medianSpec } from "../src/charts/medians";
 import { PhaseChart } from "../src/charts/PhaseCharts";
 import { type Choice, changed } from "../src/model/choice";
 import { chartData, figuresOf, ledIn } from "../src/model/figures";
-import { toAttempts, toHistory, toNext } from "../src/ui/Lead";
+import { toAttempts, toHistory, toNext } from "../src/model/lead";
+import { LIGHT } from "../src/ui/theme";
 import { AttemptView } from "../src/views/attempt/AttemptView";
 import { Compared } from "../src/views/compare/CompareView";
 import { TableView } from "../src/views/table/TableView";
@@ -25,7 +25,7 @@ const PHASES: CellPhases = {
 
 beforeEach(() => {
   questions = [];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     const page = (items: unknown[]) => new Response(JSON.stringify({ items, offset: 0, more: false }));
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));

@@ -16,7 +16,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   [run, attempts, asked] = [{ ...RUN, state: "running", finished_at: null }, [], []];
   listed = Promise.resolve();
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname } = new URL(address);
     const path = pathname.replace("/storebench/api/", "");
     asked.push(path);

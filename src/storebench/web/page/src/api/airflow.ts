@@ -1,4 +1,4 @@
-import { airflowAddress, get, Problem, post } from "./api";
+import { Problem, send } from "./api";
 import type { Attempt, Turn } from "./types";
 
 /** A task in Airflow's own API, which answers with the user's permissions. */
@@ -37,22 +37,40 @@ export type Conf = Record<string, unknown>;
 const runs = (dagId: string) => `dags/${encodeURIComponent(dagId)}/dagRuns`;
 const run = (dagId: string, runId: string) => `${runs(dagId)}/${encodeURIComponent(runId)}`;
 
+/** Ask Airflow's own API. A list in `query` becomes several parameters of the same name. */
+async function ask<T>(
+  path: string,
+  query: Record<string, string | number | boolean | string[]> = {},
+  init: RequestInit = {},
+): Promise<T> {
+  const url = new URL(`api/v2/${path}`, document.baseURI); // Airflow's base URL may have a path
+  for (const [name, value] of Object.entries(query))
+    for (const item of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(item));
+  const headers = { accept: "application/json", ...init.headers };
+  const response = await send(new Request(url, { credentials: "same-origin", ...init, headers }));
+  return (await response.json()) as T;
+}
+
+/** Send JSON to Airflow's own API, and return the answer. */
+function post<T>(path: string, body: unknown): Promise<T> {
+  const headers = { "content-type": "application/json" };
+  return ask<T>(path, {}, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
 /** Return all items in these states of a paged list of Airflow's API. */
 async function inStates<T>(path: string, list: string, states: string[], signal?: AbortSignal): Promise<T[]> {
-  const query = states.map((state) => `state=${state}`).join("&");
-  const found: T[] = [];
+  const items: T[] = [];
   for (let offset = 0; ; offset += 100) {
-    const address = `${airflowAddress(path, { limit: 100, offset })}&${query}`;
-    const page = await get<Record<string, unknown>>(address, signal);
-    found.push(...(page[list] as T[]));
-    if (offset + 100 >= (page.total_entries as number)) return found;
+    const query = { limit: 100, offset, state: states };
+    const page = await ask<Record<string, unknown>>(path, query, { signal });
+    items.push(...(page[list] as T[]));
+    if (offset + 100 >= (page.total_entries as number)) return items;
   }
 }
 
 /** Return the DAGs of studies, which share a tag. */
 export async function studies(signal?: AbortSignal): Promise<Dag[]> {
-  return (await get<{ dags: Dag[] }>(airflowAddress("dags", { tags: "storebench", limit: 100 }), signal))
-    .dags;
+  return (await ask<{ dags: Dag[] }>("dags", { tags: "storebench", limit: 100 }, { signal })).dags;
 }
 
 /** Return the queued and running runs of a DAG. */
@@ -68,19 +86,19 @@ export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveR
  */
 export async function startCell(dagId: string, key: string, conf: Conf): Promise<void> {
   const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;
-  await post(airflowAddress(runs(dagId)), { dag_run_id, logical_date: null, partition_key: key, conf });
+  await post(runs(dagId), { dag_run_id, logical_date: null, partition_key: key, conf });
 }
 
 /** Start a run with these parameters, as Airflow's own form does, and return the run's name. Without a name, Airflow chooses one. */
 export async function startRun(dagId: string, conf: Conf, dag_run_id?: string): Promise<string> {
   const body = { ...(dag_run_id ? { dag_run_id } : {}), logical_date: null, conf };
-  return (await post<{ dag_run_id: string }>(airflowAddress(runs(dagId)), body)).dag_run_id;
+  return (await post<{ dag_run_id: string }>(runs(dagId), body)).dag_run_id;
 }
 
 /** Return the state of a run, or null if Airflow does not know the run. */
 export async function stateOf(dagId: string, runId: string, signal?: AbortSignal): Promise<string | null> {
   try {
-    return (await get<{ state: string }>(airflowAddress(run(dagId, runId)), signal)).state;
+    return (await ask<{ state: string }>(run(dagId, runId), {}, { signal })).state;
   } catch (problem) {
     if (problem instanceof Problem && problem.status === 404) return null;
     throw problem;
@@ -97,8 +115,8 @@ export async function tasksOf(
   signal?: AbortSignal,
 ): Promise<Map<string, Task>> {
   const path = `${run(dagId, runId)}/taskInstances`;
-  const found = await inStates<Task>(path, "task_instances", STATES, signal);
-  return new Map(found.map((task) => [`${task.task_id} ${task.map_index}`, task]));
+  const tasks = await inStates<Task>(path, "task_instances", STATES, signal);
+  return new Map(tasks.map((task) => [`${task.task_id} ${task.map_index}`, task]));
 }
 
 /** The result of reading a running task's log up to a position. */
@@ -126,14 +144,11 @@ export async function phaseOf(
   const { map_index, try_number } = task;
   const path = `${run(dagId, runId)}/taskInstances/${encodeURIComponent(task.task_id)}/logs/${try_number}`;
   const known = before?.try_number === try_number ? before : undefined;
-  const from = known?.token ? { token: known.token } : { full_content: true };
   try {
-    const { content, continuation_token } = await get<Logged>(
-      airflowAddress(path, { map_index, ...from }),
-      signal,
-    );
-    const said = lastPhase(typeof content === "string" ? content.split("\n") : content);
-    return { phase: said ?? known?.phase ?? null, try_number, token: continuation_token ?? null };
+    const query = { map_index, ...(known?.token ? { token: known.token } : { full_content: true }) };
+    const { content, continuation_token } = await ask<Logged>(path, query, { signal });
+    const phase = lastPhase(typeof content === "string" ? content.split("\n") : content);
+    return { phase: phase ?? known?.phase ?? null, try_number, token: continuation_token ?? null };
   } catch (problem) {
     if (signal?.aborted) throw problem;
     return { phase: known?.phase ?? null, try_number, token: null };
@@ -142,8 +157,8 @@ export async function phaseOf(
 
 export function lastPhase(lines: ({ event?: string } | string)[]): string | null {
   for (const line of [...lines].reverse()) {
-    const found = /phase: ([a-z_]+)/.exec(typeof line === "string" ? line : (line.event ?? ""));
-    if (found?.[1]) return found[1];
+    const phase = /phase: ([a-z_]+)/.exec(typeof line === "string" ? line : (line.event ?? ""))?.[1];
+    if (phase) return phase;
   }
   return null;
 }

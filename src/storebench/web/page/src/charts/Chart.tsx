@@ -3,12 +3,12 @@ import type { View } from "vega";
 import { valueText } from "../model/cells";
 import type { Choice } from "../model/choice";
 import { columnText, heading, textClass } from "../model/format";
-import { Lead, type Led, type To } from "../ui/Lead";
+import type { Led, To } from "../model/lead";
+import { Lead } from "../ui/Lead";
 import { ScrollTable } from "../ui/ScrollTable";
 import { useTheme } from "../ui/theme";
-import { inTurn, viewOf } from "./drawing";
+import { inTurn, tooltip, viewOf } from "./drawing";
 import { Exports, type Taken } from "./Exports";
-import { tooltip } from "./tooltip";
 
 /** `table` has the chart's data, and is also its text alternative. Source and note stand below the chart. */
 interface Props extends Taken {

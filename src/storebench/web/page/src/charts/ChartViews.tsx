@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from "react";
-import type { Loaded } from "../api/api";
+import type { Loaded } from "../api/loading";
 import type { CellArtifacts, CellFigures, Operation, Study } from "../api/types";
 import { byCell, type CellName, cellLabel, datasetsText, namesOf, titleOf } from "../model/cells";
 import {
@@ -11,6 +11,7 @@ import {
   ordered,
   scaleFor,
   scaleOf,
+  valueLabel,
 } from "../model/choice";
 import {
   apart,
@@ -28,18 +29,18 @@ import {
   scaledBy,
 } from "../model/figures";
 import { remark, soundness } from "../model/format";
+import { toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlOf } from "../model/sql";
 import { chartsOf, isLimit, metricNamed, operationsOf } from "../model/study";
 import { Filters, OrderMenu, ScaleMenu, storesOf, valuesOf } from "../ui/Controls";
-import { toNext } from "../ui/Lead";
 import { Legend } from "../ui/Legend";
 import { Ready } from "../ui/States";
+import { colourOf, type Theme } from "../ui/theme";
 import { Chart } from "./Chart";
 import { CurveCharts } from "./CurveCharts";
 import { hasCurves } from "./curves";
-import { colourOf, type Theme } from "./frame";
-import { medianSpec, valueLabel } from "./medians";
+import { medianSpec } from "./medians";
 
 export const NONE = (
   <p className="sb-state">

@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react";
+import { useSettled } from "../api/loading";
 import type { CellFigures, Study } from "../api/types";
 import type { Choice } from "../model/choice";
 import { costFigures, priced } from "../model/figures";
 import { layoutOf, operationsOf } from "../model/study";
-import { useSettled } from "../ui/settled";
 import { FigureCharts } from "./ChartViews";
 
 /** The typed prices of a core and of a GiB of memory for an hour. */

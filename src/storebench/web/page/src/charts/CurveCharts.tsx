@@ -1,17 +1,16 @@
 import { useCallback, useMemo } from "react";
 import type { CellArtifacts, CellFigures, Chart as ChartOf, Metric, Operation, Study } from "../api/types";
 import { datasetsText, namesOf, titleOf } from "../model/cells";
-import { type Choice, isShown, kindOf, scaleFor, scaleOf } from "../model/choice";
+import { type Choice, isShown, kindOf, scaleFor, scaleOf, valueLabel } from "../model/choice";
 import { chartTitle, mixed } from "../model/figures";
+import { ledOf, toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
 import { valuesOf } from "../ui/Controls";
-import { ledOf, toNext } from "../ui/Lead";
 import { Legend } from "../ui/Legend";
+import { colourOf, type Theme } from "../ui/theme";
 import { Chart } from "./Chart";
 import { type Curve, curvePanels, curveSpec, curveTable } from "./curves";
-import { colourOf, type Theme } from "./frame";
-import { valueLabel } from "./medians";
 
 interface Drawn {
   study: Study;

@@ -3,9 +3,8 @@ import type { View } from "vega";
 import type { TopLevelSpec } from "vega-lite";
 import { csv } from "../model/format";
 import { copyPicture, copySvg, copyText } from "../ui/clipboard";
-import { download } from "../ui/download";
+import { LIGHT, type Theme } from "../ui/theme";
 import { viewOf } from "./drawing";
-import { LIGHT, type Theme } from "./frame";
 
 /** The width of an exported picture in pixels, whatever the screen. */
 const SAVED_WIDTH = 900;
@@ -126,4 +125,14 @@ export function Exports(taken: Taken) {
       <span aria-live="polite">{said}</span>
     </span>
   );
+}
+
+/** Hand the user a file. */
+function download(name: string, content: string | Blob, type: string): void {
+  const blob = typeof content === "string" ? new Blob([content], { type }) : content;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,20 +1,20 @@
 import { useCallback, useMemo } from "react";
-import type { Loaded } from "../api/api";
+import type { Loaded } from "../api/loading";
 import type { CellPhases, Operation } from "../api/types";
 import { columns, datasetsText, namesOf } from "../model/cells";
 import { type Choice, hiddenOf, isByValue, isShown } from "../model/choice";
 import { chartTitle, mixed } from "../model/figures";
 import { heading, remark, soundness, WHOLE } from "../model/format";
+import { ledOf, toNext } from "../model/lead";
 import { originColumns, originOf, sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
 import { Filters, OrderMenu } from "../ui/Controls";
-import { ledOf, toNext } from "../ui/Lead";
 import { Legend } from "../ui/Legend";
 import { Ready } from "../ui/States";
+import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
 import { inOrder, NONE, type Of, operations } from "./ChartViews";
 import { phaseColour, phaseFill, phasesOf, phasesSpec } from "./charts";
-import type { Theme } from "./frame";
 
 const TYPICAL =
   "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Without such an attempt, the bar is the last attempt. ";

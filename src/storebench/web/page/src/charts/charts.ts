@@ -2,8 +2,9 @@ import type { TopLevelSpec } from "vega-lite";
 import { type CellPhases, verdictLabelValues as LABELS, type Metric, type Verdict } from "../api/types";
 import { labels, type Places } from "../model/cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "../model/format";
-import { ledOf } from "../ui/Lead";
-import { colourOf, figure, frame, lines, NARROW, pale, quantity, type Theme } from "./frame";
+import { ledOf } from "../model/lead";
+import { colourOf, pale, type Theme } from "../ui/theme";
+import { figure, frame, lines, NARROW, quantity } from "./frame";
 
 /** The colours of the phases of all pods, in order. The timed phases stand out, on a light and on a dark background. */
 const PHASES: Record<string, string> = {

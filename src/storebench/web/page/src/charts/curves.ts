@@ -1,13 +1,13 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "../api/types";
 import { cellLabel, columns, datasetText, differing, namesOf, placesText } from "../model/cells";
-import { nameOf, type Scale } from "../model/choice";
+import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Layout, panelled } from "../model/figures";
+import { ledOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
 import { figureIn, unitOf } from "../model/units";
-import { ledOf } from "../ui/Lead";
-import { colourOf, frame, quantity, type Theme, tens } from "./frame";
-import { valueLabel } from "./medians";
+import { colourOf, type Theme } from "../ui/theme";
+import { frame, quantity, tens } from "./frame";
 
 /** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
 export interface Curve {

@@ -1,20 +1,11 @@
 import type { TopLevelSpec } from "vega-lite";
-import { cellLabel, datasetText, type Places, titleOf, valueText } from "../model/cells";
-import { nameOf, type Scale } from "../model/choice";
+import { cellLabel, datasetText, type Places, titleOf } from "../model/cells";
+import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf, runOf } from "../model/figures";
+import { ledOf } from "../model/lead";
 import { digits } from "../model/units";
-import { ledOf } from "../ui/Lead";
-import {
-  colourOf,
-  figure as exact,
-  frame,
-  NAME_HEIGHT,
-  NARROW,
-  quantity,
-  shape,
-  type Theme,
-  tens,
-} from "./frame";
+import { colourOf, type Theme } from "../ui/theme";
+import { figure as exact, frame, NAME_HEIGHT, NARROW, quantity, shape, tens } from "./frame";
 
 /** The settings of a chart of medians. */
 export interface Shown {
@@ -71,9 +62,6 @@ function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axi
     text: (value) => (value === best ? `best: ${own(value)}` : `${digits(times(value), 3)} ×`),
   };
 }
-
-/** Return the legend's text for a value. */
-export const valueLabel = (name: string) => valueText(name === "" ? null : name);
 
 /** Draw a line for each name, with a bar for each colour: bars are medians, rules are intervals, marks are attempts. Panels are stacked. */
 export function medianSpec(

@@ -1,7 +1,7 @@
 /** The choices of what is shown and how. They are in the page's address, so that a link shares them. */
 
 import type { Metric } from "../api/types";
-import { type CellName, placeOf } from "./cells";
+import { type CellName, placeOf, valueText } from "./cells";
 
 export type Scale = "linear" | "logarithmic" | "best";
 export const SCALES: Record<Scale, string> = {
@@ -79,6 +79,9 @@ export function toggled(asked: Asked, kind: Kind, name: string): Record<string, 
 
 /** Return a cell's value as a legend names it; empty if the name does not apply to the cell. */
 export const nameOf = (cell: CellName, name: string) => placeOf(cell, name) ?? "";
+
+/** Return the legend's text for a value. */
+export const valueLabel = (name: string) => valueText(name === "" ? null : name);
 
 /** Return a test of whether a cell is shown: neither its store, client, operation nor any of these axes' values is hidden. */
 export function isShown(asked: Asked, names: string[]): (cell: CellName) => boolean {

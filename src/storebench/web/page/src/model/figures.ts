@@ -1,7 +1,7 @@
 import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "../api/types";
-import { type Led, ledOf } from "../ui/Lead";
 import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
 import { remark, type Soundness, soundness } from "./format";
+import { type Led, ledOf } from "./lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, isLimit, titleOfOperation } from "./study";
 import { compared, type Unit, unitOf } from "./units";

@@ -27,22 +27,23 @@ export interface Ranked {
 export type RankedCell = Omit<LeftOutCell, "reasons">;
 
 /** Return the query for the ranking in the address. The API chooses absent parameters. `study` is the study of the shown run. */
-export function questionOf(asked: Asked, study: string): Query {
-  const own = (name: string) => asked.get(rankKey(name)) || undefined;
+export function questionOf(asked: Asked, study: string): Query<"/api/ranking"> {
+  const text = (name: string) => asked.get(rankKey(name)) || undefined;
+  const number = (name: string) => (text(name) ? Number(text(name)) : undefined);
   const start = rankKey(AXIS);
   return {
-    study: own("study") ?? study,
-    operation: own("operation"),
-    metric: own("metric"),
-    rows: own("rows"),
-    seed: own("seed"),
+    study: text("study") ?? study,
+    operation: text("operation"),
+    metric: text("metric"),
+    rows: number("rows"),
+    seed: number("seed"),
     axis: [...asked]
       .filter(([name, value]) => name.startsWith(start) && value)
       .map(([name, value]) => `${name.slice(start.length)}=${value}`),
-    environment: own("environment"),
-    kind: own("kind"),
-    include: (own("include") ?? "").split(",").filter(Boolean),
-    margin_percent: own("margin"),
+    environment: text("environment"),
+    kind: text("kind"),
+    include: (text("include") ?? "").split(",").filter(Boolean) as (typeof INCLUDED)[number][],
+    margin_percent: number("margin"),
   };
 }
 

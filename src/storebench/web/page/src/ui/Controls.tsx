@@ -1,4 +1,4 @@
-import { valueLabel } from "../charts/medians";
+import type { Study } from "../api/types";
 import { byValue, type CellName, descriptionOf, namesOf, type Places, titleOf } from "../model/cells";
 import {
   type Choice,
@@ -11,7 +11,9 @@ import {
   SCALES,
   scaleOf,
   toggled,
+  valueLabel,
 } from "../model/choice";
+import { scalars } from "../model/study";
 
 /** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
@@ -126,5 +128,33 @@ function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
         </span>
       ))}
     </fieldset>
+  );
+}
+
+/** Show the menu of metrics: the ranking metric of each operation, the study's metrics, and the common metrics. */
+export function MetricMenu({
+  study,
+  chosen,
+  onChoose,
+}: {
+  study: Study;
+  chosen: string | undefined;
+  onChoose: (name: string) => void;
+}) {
+  const metrics = scalars(study);
+  const known = !chosen || metrics.some(({ name }) => name === chosen);
+  return (
+    <label className="sb-field">
+      Metric
+      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
+        <option value="">the ranking metric</option>
+        {known ? null : <option value={chosen}>{chosen}</option>}
+        {metrics.map(({ name, title }) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

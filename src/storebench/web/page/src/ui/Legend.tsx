@@ -1,6 +1,5 @@
-import type { Theme } from "../charts/frame";
 import { type Choice, hiddenOf, type Kind, toggled } from "../model/choice";
-import { useTheme } from "./theme";
+import { type Theme, useTheme } from "./theme";
 
 export interface Entry {
   name: string;

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Loaded } from "../api/api";
+import type { Loaded } from "../api/loading";
 
 /** Show loaded data, or the state of loading or a problem instead. */
 export function Ready<T>({

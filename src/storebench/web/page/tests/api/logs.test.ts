@@ -10,7 +10,7 @@ let tries: number;
 
 beforeEach(() => {
   [log, sent, key, tries] = [[], 0, "one", 1];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (pathname.includes("/logs/")) {

@@ -12,7 +12,7 @@ import {
   tableSpec,
   wordsOf,
 } from "../../src/charts/charts";
-import { DARK, LIGHT } from "../../src/charts/frame";
+import { DARK, LIGHT } from "../../src/ui/theme";
 import { historySpec, timeFormat } from "../../src/views/history/historySpec";
 import { ATTEMPT, BULK, CELL, DISTURBED, FAILED, ORIGINS } from "../data";
 

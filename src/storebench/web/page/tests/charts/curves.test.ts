@@ -3,8 +3,8 @@ import { compile } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import type { CellArtifacts, Metric } from "../../src/api/types";
 import { curvePanels, curveSpec, curveTable, hasCurves } from "../../src/charts/curves";
-import { LIGHT } from "../../src/charts/frame";
 import { metricNamed } from "../../src/model/study";
+import { LIGHT } from "../../src/ui/theme";
 import { FILL, SUM, TOY, toy } from "../data";
 
 const LATENCY = metricNamed(TOY, "latency_s") as Metric;

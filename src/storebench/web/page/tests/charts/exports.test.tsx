@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tableSpec } from "../../src/charts/charts";
 import { commented, Exports, type Taken } from "../../src/charts/Exports";
-import { LIGHT } from "../../src/charts/frame";
+import { LIGHT } from "../../src/ui/theme";
 
 const TAKEN: Taken = {
   title: "a chart",

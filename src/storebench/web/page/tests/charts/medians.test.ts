@@ -2,12 +2,12 @@ import * as vega from "vega";
 import { compile } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import type { Attempt, CellFigures, Chart, Metric, Operation, Study } from "../../src/api/types";
-import { LIGHT } from "../../src/charts/frame";
 import { medianSpec } from "../../src/charts/medians";
 import type { Scale } from "../../src/model/choice";
 import { chartData, type Figure, figuresOf, type Layout } from "../../src/model/figures";
 import { metricNamed } from "../../src/model/study";
 import { valuesOf } from "../../src/ui/Controls";
+import { LIGHT } from "../../src/ui/theme";
 import {
   ATTEMPT,
   BULK,

@@ -378,7 +378,7 @@ it("only what needs an operation that has failed is not run for it", async () =>
   const turns = [{ ...TURN, ...cell, operations: ["fill", "sum", "shrink"] }];
   const tried = (operation: string, status: Attempt["status"]) => toy(operation, 5, undefined, { status });
   const squares = async (attempts: Attempt[]) => {
-    vi.stubGlobal("fetch", async (address: string) => {
+    vi.stubGlobal("fetch", async ({ url: address }: Request) => {
       const path = new URL(address).pathname.split("/").at(-1) ?? "";
       const items = { turns, attempts }[path];
       if (items) return new Response(JSON.stringify({ items, offset: 0, more: false }));

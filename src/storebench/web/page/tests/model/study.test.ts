@@ -1,13 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  chartsOf,
-  figureOf,
-  operationsOf,
-  resultText,
-  studyNamed,
-  told,
-  withStudy,
-} from "../../src/model/study";
+import { studyNamed, withStudy } from "../../src/api/study";
+import { chartsOf, figureOf, operationsOf, resultText, told } from "../../src/model/study";
 import { ATTEMPT, BULK, FAILED, TOY, toy } from "../data";
 
 afterEach(() => vi.unstubAllGlobals());

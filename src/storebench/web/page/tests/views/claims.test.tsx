@@ -15,7 +15,7 @@ const lines = () =>
 
 it("a claim has its verdict, ratio, interval, number of rounds and run beside it", async () => {
   const asked: string[] = [];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     asked.push(address);
     return new Response(JSON.stringify(CLAIMS));
   });

@@ -189,7 +189,7 @@ describe("two runs of which one has nothing to compare", () => {
   let states: Record<string, string>;
   beforeEach(() => {
     states = {};
-    vi.stubGlobal("fetch", async (address: string) => {
+    vi.stubGlobal("fetch", async ({ url: address }: Request) => {
       const { pathname } = new URL(address);
       const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
       if (pathname.startsWith("/storebench/")) return json({ detail: "There is none" }, 404);

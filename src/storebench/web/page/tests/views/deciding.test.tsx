@@ -77,12 +77,12 @@ beforeEach(() => {
   draft = DRAFT;
   refuse = () => null;
   [posts, asked, chosen] = [[], [], {}];
-  vi.stubGlobal("fetch", async (address: string, request: RequestInit) => {
-    const { pathname, searchParams } = new URL(address);
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const { pathname, searchParams } = new URL(request.url);
     if (request.method === "POST") {
       const refused = refuse(posts.length);
       if (refused) return refused;
-      posts.push({ path: pathname, body: JSON.parse(String(request.body)) });
+      posts.push({ path: pathname, body: await request.json() });
       return json({ dag_run_id: posts.at(-1)?.body.dag_run_id ?? "manual__1" });
     }
     const path = pathname.split("/").at(-1) ?? "";

@@ -25,7 +25,7 @@ beforeEach(() => {
   questions = [];
   histories = [];
   chosen = {};
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(TOY));
     if (pathname.endsWith("/cell-keys")) return new Response(JSON.stringify([CELL]));

@@ -11,7 +11,7 @@ let results: Record<string, unknown>;
 
 beforeEach(() => {
   [states, active, results] = [{}, [], {}];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (pathname.endsWith("/api/run")) {

@@ -112,7 +112,7 @@ let refused: boolean;
 
 beforeEach(() => {
   [questions, refused, only] = [[], false, false];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
     if (pathname.endsWith("/claims")) return new Response(JSON.stringify(CLAIMS));

@@ -71,11 +71,11 @@ beforeEach(() => {
   posts = [];
   asked = [];
   chosen = {};
-  vi.stubGlobal("fetch", async (address: string, request: RequestInit) => {
-    const { pathname, searchParams } = new URL(address);
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const { pathname, searchParams } = new URL(request.url);
     if (request.method === "POST") {
       if (refused) return refused;
-      posts.push({ path: pathname, body: JSON.parse(String(request.body)) });
+      posts.push({ path: pathname, body: await request.json() });
       return json({ dag_run_id: "manual__1" });
     }
     if (pathname === "/api/v2/dags")

@@ -9,7 +9,7 @@ const TURNS = ["100", "20", "all"].map((batch) => ({ ...TURN, axes: { ...TURN.ax
 
 beforeEach(() => {
   questions.length = 0;
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams: asked } = new URL(address);
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
     if (pathname.endsWith("/turns"))

@@ -1,12 +1,15 @@
 import { logLink } from "../../api/airflow";
-import { address, all, get, type Page, useLoaded } from "../../api/api";
+import { all, get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import { withStudy } from "../../api/study";
 import type { CellPhases, Study, Turn } from "../../api/types";
 import { Phases } from "../../charts/PhaseCharts";
 import { cellLabel } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { moment, remark } from "../../model/format";
-import { titleOfOperation, withStudy } from "../../model/study";
-import { Lead, toAttempts, toHistory } from "../../ui/Lead";
+import { toAttempts, toHistory } from "../../model/lead";
+import { titleOfOperation } from "../../model/study";
+import { Lead } from "../../ui/Lead";
 import { Ready } from "../../ui/States";
 
 interface Loaded {
@@ -17,8 +20,8 @@ interface Loaded {
 
 async function load(run: string, attempt: string, signal: AbortSignal): Promise<Loaded> {
   const [found, turns] = await Promise.all([
-    get<Page<CellPhases>>(address("phases", { run, attempt }), signal),
-    all<Turn>("turns", { run, limit: 500 }, signal),
+    get("/api/phases", { run, attempt }, signal),
+    all("/api/turns", { run, limit: 500 }, signal),
   ]);
   const { study, items } = await withStudy(found.items, signal);
   return { study, cells: items, turns };

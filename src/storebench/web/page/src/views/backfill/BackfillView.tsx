@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type ActiveRun, activeRuns, runLink, runsLink, startCell } from "../../api/airflow";
-import { address, get, Problem, useLoaded } from "../../api/api";
-import type { Grid, GridCell, Parameter } from "../../api/types";
+import { get, Problem } from "../../api/api";
+import { useLoaded, useSettled } from "../../api/loading";
+import type { Grid, GridCell } from "../../api/types";
 import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
 import type { Choose } from "../../model/choice";
@@ -11,7 +12,6 @@ import { sqlOfGrid } from "../../model/sql";
 import { ParameterFields, type Typed, textOf, typedOf } from "../../ui/Parameters";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
-import { useSettled } from "../../ui/settled";
 import { NoPermission, OfDag } from "../start/Dags";
 
 const GRID_EVERY_MS = 15_000;
@@ -37,10 +37,7 @@ function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams
   const [typed, setTyped] = useState(() => typedOf(asked.get("params")));
   const text = textOf(typed);
   const params = useSettled(text);
-  const loaded = useLoaded(
-    (signal) => get<Parameter[]>(address("parameters", { dag }), signal),
-    `parameters ${dag}`,
-  );
+  const loaded = useLoaded((signal) => get("/api/parameters", { dag }, signal), `parameters ${dag}`);
   const change = (after: Typed) => {
     setTyped(after);
     choose({ params: textOf(after) }, true);
@@ -60,7 +57,7 @@ function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams
 /** Show the grid of these parameters. `settled`: the parameters equal the fields' current values. */
 function GridOf({ dag, params, settled }: { dag: string; params: string; settled: boolean }) {
   const loaded = useLoaded(
-    (signal) => get<Grid>(address("grid", { dag, params: params || undefined }), signal),
+    (signal) => get("/api/grid", { dag, params: params || undefined }, signal),
     `grid ${dag} ${params}`,
     GRID_EVERY_MS,
   );

@@ -1,34 +1,25 @@
 import { type ReactNode, useCallback, useMemo } from "react";
-import { get, useLoaded } from "../../api/api";
+import { get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import { studyNamed } from "../../api/study";
 import type { Comparison, Origin, Run, Study, Verdict, Without } from "../../api/types";
 import { Chart } from "../../charts/Chart";
 import { hasRatio, labelText, ratiosSpec, saidOf, tableSpec, wordsOf } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
-import type { Theme } from "../../charts/frame";
 import { type CellName, columns, datasetsText, namesOf } from "../../model/cells";
 import { type Choice, isByValue, isShown } from "../../model/choice";
 import { intervalsText, repeatsText } from "../../model/figures";
+import { ledOf, toHistory } from "../../model/lead";
 import { originColumns, originText, together } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { metricNamed, studyNamed } from "../../model/study";
-import { Filters, OrderMenu } from "../../ui/Controls";
-import { ledOf, toHistory } from "../../ui/Lead";
-import { MetricMenu } from "../../ui/MetricMenu";
+import { metricNamed } from "../../model/study";
+import { Filters, MetricMenu, OrderMenu } from "../../ui/Controls";
 import { Ready } from "../../ui/States";
+import type { Theme } from "../../ui/theme";
 import { OfRun } from "../run/OfRun";
 import { RunMenu } from "../run/Runs";
 import { DecidingPanel } from "./DecidingPanel";
-import {
-  type Asked,
-  idsOf,
-  isOfSeveral,
-  OfValues,
-  ofSides,
-  SideLine,
-  sideName,
-  sideText,
-  valuesText,
-} from "./Sides";
+import { type Asked, idsOf, isOfSeveral, OfValues, SideLine, sideName, sideText, valuesText } from "./Sides";
 import { type Found, textsOf, VerdictTable } from "./VerdictTable";
 
 interface Props {
@@ -120,7 +111,7 @@ function OfSide({
 function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
   const loaded = useLoaded(
     async (signal): Promise<Found> => {
-      const found = await get<Comparison>(ofSides("compare", asked), signal);
+      const found = await get("/api/compare", asked, signal);
       return { found, study: await studyNamed(found.after[0]?.study ?? "", signal) };
     },
     `compare ${JSON.stringify(asked)}`,

@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type Conf, runsLink, startRun } from "../../api/airflow";
-import { address, get, Problem, useLoaded } from "../../api/api";
+import { get, Problem } from "../../api/api";
+import { useLoaded } from "../../api/loading";
 import type { Deciding, Draft } from "../../api/types";
 import { Ready } from "../../ui/States";
 import { NoPermission } from "../start/Dags";
 import { amountText } from "../start/StartView";
-import { type Asked, ofSides } from "./Sides";
+import type { Asked } from "./Sides";
 
 const LEAST = 5;
 
@@ -33,10 +34,10 @@ interface Planned {
 }
 
 async function plan(asked: Asked, signal: AbortSignal): Promise<Planned> {
-  const deciding = await get<Deciding>(ofSides("deciding", asked), signal);
+  const deciding = await get("/api/deciding", asked, signal);
   const once = deciding.parts.map(({ params }) => JSON.stringify({ ...params, repeats: 1 }));
   const turn = await Promise.all(
-    once.map((params) => get<Draft>(address("draft", { dag: deciding.dag_id, params }), signal)),
+    once.map((params) => get("/api/draft", { dag: deciding.dag_id, params }, signal)),
   );
   return { deciding, turn };
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
-import { address, all, useLoaded } from "../../api/api";
-import type { Run, Turn } from "../../api/types";
+import { all } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import type { Run } from "../../api/types";
 import { type CellName, placeOf } from "../../model/cells";
 import type { Choose } from "../../model/choice";
 import { Ready } from "../../ui/States";
@@ -80,7 +81,7 @@ export function OfValues({
   choose: Choose;
   children: (values: Values) => ReactNode;
 }) {
-  const loaded = useLoaded((signal) => all<Turn>("turns", { run, limit: 500 }, signal), `turns of ${run}`);
+  const loaded = useLoaded((signal) => all("/api/turns", { run, limit: 500 }, signal), `turns of ${run}`);
   return (
     <Ready of={loaded}>
       {(turns) => {
@@ -129,10 +130,6 @@ export function OfValues({
     </Ready>
   );
 }
-
-/** Return the URL of an answer about both sides: verdicts, or deciding runs. */
-export const ofSides = (path: string, { before, after, by, metric }: Asked) =>
-  address(path, { before, after, by, metric });
 
 /** The names of both sides, and the metric. */
 export interface Asked {

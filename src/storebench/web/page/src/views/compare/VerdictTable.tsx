@@ -10,8 +10,9 @@ import {
   valueText,
 } from "../../model/cells";
 import type { Choice } from "../../model/choice";
+import { toHistory } from "../../model/lead";
 import { compared, NONE, ratioText } from "../../model/units";
-import { Lead, toHistory } from "../../ui/Lead";
+import { Lead } from "../../ui/Lead";
 import { ScrollTable } from "../../ui/ScrollTable";
 
 /** A comparison and its study. */

@@ -1,18 +1,20 @@
 import { useCallback, useMemo } from "react";
-import { address, all, get, useLoaded } from "../../api/api";
+import { all, get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import { studyNamed } from "../../api/study";
 import type { Attempt, CellHistory, Operation, Study } from "../../api/types";
 import { Chart } from "../../charts/Chart";
-import { colourOf, type Theme } from "../../charts/frame";
 import { datasetsText, namesOf } from "../../model/cells";
 import { type Choice, hiddenOf } from "../../model/choice";
+import { toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { metricNamed, studyNamed, titleOfOperation } from "../../model/study";
+import { metricNamed, titleOfOperation } from "../../model/study";
 import { grouped, unitOf } from "../../model/units";
-import { toNext } from "../../ui/Lead";
+import { MetricMenu } from "../../ui/Controls";
 import { Legend } from "../../ui/Legend";
-import { MetricMenu } from "../../ui/MetricMenu";
 import { Ready } from "../../ui/States";
+import { colourOf, type Theme } from "../../ui/theme";
 import { Changes } from "./Changes";
 import { historyLines, historyPoints, seriesShown } from "./history";
 import { historySpec } from "./historySpec";
@@ -32,10 +34,7 @@ const studyOf = (cell: string) => cell.split("/")[0] ?? "";
 
 /** Show one cell's operation over time, in all runs. */
 export function HistoryView({ cell, operation, metric, choice }: Props) {
-  const keys = useLoaded(
-    (signal) => get<string[]>(address("cell-keys", { limit: 500 }), signal),
-    "cell keys",
-  );
+  const keys = useLoaded((signal) => get("/api/cell-keys", { limit: 500 }, signal), "cell keys");
   return (
     <>
       <div className="sb-fields">
@@ -120,11 +119,11 @@ interface Of {
 function History({ study, cell, operation, metric, choice }: Of) {
   const asked = { cell, operation: operation.name };
   const loaded = useLoaded(
-    (signal) => all<Attempt>("attempts", { ...asked, limit: 500 }, signal, MOST),
+    (signal) => all("/api/attempts", { ...asked, limit: 500 }, signal, MOST),
     `attempts ${cell} ${operation.name}`,
   );
   const history = useLoaded(
-    (signal) => get<CellHistory>(address("history", { ...asked, metric }), signal),
+    (signal) => get("/api/history", { ...asked, metric }, signal),
     `history ${cell} ${operation.name} ${metric}`,
   );
   const empty = (

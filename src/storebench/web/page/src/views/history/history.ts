@@ -2,10 +2,10 @@ import type { Attempt, CellHistory, Change, Series, Study } from "../../api/type
 import { labelText } from "../../charts/charts";
 import { columns, namesOf } from "../../model/cells";
 import { moment, remark, soundness } from "../../model/format";
+import { type Led, ledOf } from "../../model/lead";
 import { originColumns, originOf } from "../../model/provenance";
 import { figureOf, metricNamed } from "../../model/study";
 import { digits, figureIn, unitOf } from "../../model/units";
-import { type Led, ledOf } from "../../ui/Lead";
 import type { HistoryLines, HistoryPoint } from "./historySpec";
 
 const UNKNOWN = "unknown";

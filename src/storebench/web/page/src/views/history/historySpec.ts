@@ -1,5 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
-import { colourOf, figure, frame, quantity, shape, type Theme } from "../../charts/frame";
+import { figure, frame, quantity, shape } from "../../charts/frame";
+import { colourOf, type Theme } from "../../ui/theme";
 
 /** An attempt over time, with its figure in the axis's unit. An attempt without a figure is drawn `at` 0. */
 export interface HistoryPoint {

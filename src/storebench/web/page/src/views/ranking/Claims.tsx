@@ -1,4 +1,5 @@
-import { address, get, useLoaded } from "../../api/api";
+import { get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
 import type { Claim, ClaimCase, Claims } from "../../api/types";
 import { digits, NONE } from "../../model/units";
 import { ScrollTable } from "../../ui/ScrollTable";
@@ -8,10 +9,7 @@ const TITLE = "What the original study said";
 
 /** Show the claims of a study, judged by the measurements. */
 export function ClaimsOf({ study }: { study: string }) {
-  const loaded = useLoaded(
-    async (signal) => get<Claims>(address("claims", { study }), signal),
-    `claims ${study}`,
-  );
+  const loaded = useLoaded(async (signal) => get("/api/claims", { study }, signal), `claims ${study}`);
   return <Ready of={loaded}>{(found) => <ClaimTable found={found} heading="h3" />}</Ready>;
 }
 

@@ -1,10 +1,13 @@
 import { useEffect, useRef } from "react";
-import { address, begin, get, useLoaded } from "../../api/api";
+import { get } from "../../api/api";
+import { begin, useLoaded } from "../../api/loading";
+import { studyNamed } from "../../api/study";
 import type { LeftOutCell, RankedLine, Ranking, Study } from "../../api/types";
 import { labelText, tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
 import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "../../model/cells";
 import { type Choice, changed } from "../../model/choice";
+import { toHistory } from "../../model/lead";
 import { originColumns, originText, together } from "../../model/provenance";
 import {
   ANY,
@@ -20,9 +23,9 @@ import {
   rankKey,
 } from "../../model/ranking";
 import { sqlOfRanking } from "../../model/sql";
-import { studyNamed, titleOfOperation } from "../../model/study";
+import { titleOfOperation } from "../../model/study";
 import { digits, NONE, ratioText } from "../../model/units";
-import { Lead, toHistory } from "../../ui/Lead";
+import { Lead } from "../../ui/Lead";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 import { ClaimsOf } from "./Claims";
@@ -43,7 +46,7 @@ export function RankingView({ study, only, asked, choice }: Props) {
   const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
   const key = keyOf(own, study);
   const loaded = useLoaded(async (signal): Promise<Ranked> => {
-    const found = await get<Ranking>(address("ranking", questionOf(own, study)), signal);
+    const found = await get("/api/ranking", questionOf(own, study), signal);
     return { found, study: await studyNamed(found.study, signal) };
   }, key);
   const { data, problem } = loaded;

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { type ActiveRun, activeRuns, runLink, runsLink, stateOf } from "../../api/airflow";
-import { address, get, Problem, useLoaded } from "../../api/api";
+import { get, Problem } from "../../api/api";
+import { useLoaded } from "../../api/loading";
 import type { Run } from "../../api/types";
 import { copyText } from "../../ui/clipboard";
 import { textOf, textsOf } from "../../ui/Parameters";
@@ -53,7 +54,7 @@ export const whereaboutsKey = (name: string) => `whereabouts ${name}`;
 /** Return a run, or Airflow's state of a run without results yet. */
 export async function whereabouts(name: string, signal: AbortSignal): Promise<Run | Waits> {
   try {
-    return await get<Run>(address("run", { run: name }), signal);
+    return await get("/api/run", { run: name }, signal);
   } catch (problem) {
     const [dagId, ...parts] = name.split("/");
     const runId = parts.join("/");

@@ -1,6 +1,8 @@
 import { memo, useRef } from "react";
 import { type Heard, phaseOf, type Task, taskLink, tasksOf } from "../../api/airflow";
-import { address, all, get, useLoaded } from "../../api/api";
+import { all, get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import { studyNamed } from "../../api/study";
 import type { Attempt, Run, Study, Turn } from "../../api/types";
 import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
@@ -10,7 +12,7 @@ import { durations, SIGNS } from "../../model/format";
 import { type Square, type State, secondsLeft, square } from "../../model/matrix";
 import { originColumns, originOf, sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { operationsOf, resultText, studyNamed, told } from "../../model/study";
+import { operationsOf, resultText, told } from "../../model/study";
 import { Filters } from "../../ui/Controls";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
@@ -65,7 +67,7 @@ export async function loadRun(
   signal?: AbortSignal,
   told?: Run,
 ): Promise<Followed> {
-  const asking = told ? Promise.resolve(told) : get<Run>(address("run", { run: name }), signal);
+  const asking = told ? Promise.resolve(told) : get("/api/run", { run: name }, signal);
   const dag = before || told ? undefined : dagIn(name);
   const studying = dag ? studyNamed(dag, signal) : undefined;
   const id = dag ? name : (await asking).id;
@@ -88,8 +90,8 @@ export async function loadRun(
   const [run, study, turns, added, tasks] = await Promise.all([
     asking,
     asking.then(studyOf),
-    known?.turns ?? all<Turn>("turns", { run: id, limit: 500 }, signal),
-    all<Attempt>("attempts", query, signal),
+    known?.turns ?? all("/api/turns", { run: id, limit: 500 }, signal),
+    all("/api/attempts", query, signal),
     asking.then(tasksNow),
     studying,
   ]);

@@ -1,4 +1,5 @@
-import { address, begin, get, useLoaded } from "../../api/api";
+import { get } from "../../api/api";
+import { begin, useLoaded } from "../../api/loading";
 import type { Run, Runs } from "../../api/types";
 import { isOfDataset, valueText } from "../../model/cells";
 import { duration, moment } from "../../model/format";
@@ -8,7 +9,7 @@ const MOST = 100;
 export const runsKey = (dag?: string) => `runs ${dag}`;
 
 export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Runs> {
-  return get<Runs>(address("runs", { limit: MOST, dag }), signal);
+  return get("/api/runs", { limit: MOST, dag }, signal);
 }
 
 /** Load the newest runs, of one DAG or of all DAGs. */
@@ -27,7 +28,7 @@ const NEWEST = "newest run";
 /** Begin to load the run that is shown by default. */
 export const beginNewest = () => begin(NEWEST, loadNewest());
 
-const loadNewest = (signal?: AbortSignal) => get<Run>(address("run", { run: "latest" }), signal);
+const loadNewest = (signal?: AbortSignal) => get("/api/run", { run: "latest" }, signal);
 
 /** Load the default run if it is `wanted`: it loads sooner than the list of runs. */
 export function useNewest(wanted: boolean): Run | undefined {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { studies } from "../../api/airflow";
-import { useLoaded } from "../../api/api";
+import { useLoaded } from "../../api/loading";
 import type { Choose } from "../../model/choice";
 import { Ready } from "../../ui/States";
 

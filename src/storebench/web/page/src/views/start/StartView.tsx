@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { dagLink, runLink, startRun } from "../../api/airflow";
-import { address, get, Problem, useLoaded } from "../../api/api";
+import { get, Problem } from "../../api/api";
+import { useLoaded, useSettled } from "../../api/loading";
 import type { Draft, Form } from "../../api/types";
 import type { Choose } from "../../model/choice";
 import { durations } from "../../model/format";
@@ -9,7 +10,6 @@ import { grouped } from "../../model/units";
 import { type Typed, textOf, typedOf } from "../../ui/Parameters";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
-import { useSettled } from "../../ui/settled";
 import { NoPermission, OfDag } from "./Dags";
 import { FormFields } from "./FormFields";
 
@@ -29,14 +29,14 @@ export function StartView({ dagId, asked, choose }: Props) {
 }
 
 function FormOf({ dag, asked, choose }: { dag: string; asked: URLSearchParams; choose: Choose }) {
-  const loaded = useLoaded((signal) => get<Form>(address("form", { dag }), signal), `form ${dag}`);
+  const loaded = useLoaded((signal) => get("/api/form", { dag }, signal), `form ${dag}`);
   return <Ready of={loaded}>{(form) => <Drafted {...{ dag, form, asked, choose }} />}</Ready>;
 }
 
 /** Load the draft of a run with these parameters. */
 const useDraft = (dag: string, params: string) =>
   useLoaded(
-    (signal) => get<Draft>(address("draft", { dag, params: params || undefined }), signal),
+    (signal) => get("/api/draft", { dag, params: params || undefined }, signal),
     `draft ${dag} ${params}`,
   );
 

@@ -1,22 +1,23 @@
 import { useEffect, useRef, useState } from "react";
 import { logLink } from "../../api/airflow";
-import { address, all, get, type Page, useLoaded } from "../../api/api";
+import { all, get } from "../../api/api";
+import { useLoaded, useSettled } from "../../api/loading";
+import { unknownStudy, withStudy } from "../../api/study";
 import { type Attempt, attemptStatusValues as STATUSES, type Study, type Turn } from "../../api/types";
 import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
-import { valueLabel } from "../../charts/medians";
 import { columnsOf, isSort, shown, taken } from "../../model/attempts";
 import { datasetsText, isOfDataset, namesOf, titleOf } from "../../model/cells";
-import { axisKey, type Choice, type Choose } from "../../model/choice";
+import { axisKey, type Choice, type Choose, valueLabel } from "../../model/choice";
 import { soundness, textClass } from "../../model/format";
+import { toHistory, toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { operationsOf, unknownStudy, withStudy } from "../../model/study";
+import { operationsOf } from "../../model/study";
 import { valuesOf } from "../../ui/Controls";
-import { Lead, toHistory, toNext } from "../../ui/Lead";
+import { Lead } from "../../ui/Lead";
 import { ScrollFrame } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
-import { useSettled } from "../../ui/settled";
 
 const SIZE = 100;
 /** The typed filters: parts of names. */
@@ -31,7 +32,7 @@ interface Props extends Choice {
 /** Load a run's planned turns and their study. */
 function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
   const { data } = useLoaded(
-    async (signal) => withStudy(run ? await all<Turn>("turns", { run, limit: 500 }, signal) : [], signal),
+    async (signal) => withStudy(run ? await all("/api/turns", { run, limit: 500 }, signal) : [], signal),
     `turns ${run}`,
   );
   return data ?? { study: unknownStudy(""), items: [] };
@@ -42,13 +43,20 @@ export function TableView({ run, asked, choose, link }: Props) {
   const sortBy = asked.get("sort");
   const sort = isSort(sortBy) ? sortBy : "recorded_at";
   const descending = asked.get("order") !== "ascending";
-  const filters = Object.fromEntries(
-    [...TYPED, "rows", "seed", "operation", "status"].map((name) => [name, asked.get(name) || undefined]),
-  );
+  const text = (name: string) => asked.get(name) || undefined;
+  const number = (name: string) => (text(name) ? Number(text(name)) : undefined);
+  const filters = {
+    store: text("store"),
+    client: text("client"),
+    rows: number("rows"),
+    seed: number("seed"),
+    operation: text("operation"),
+    status: text("status") as Attempt["status"] | undefined, // the API checks the status
+  };
   const axis = [...asked]
     .filter(([name, wanted]) => name.startsWith(axisKey("")) && wanted)
     .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
-  const only = asked.get("only") || undefined;
+  const only = text("only");
   const query = { run, cell: only, sort, descending, ...filters, axis };
   // another query begins at its first page
   const key = JSON.stringify(query);
@@ -56,7 +64,7 @@ export function TableView({ run, asked, choose, link }: Props) {
   const offset = place.key === key ? place.offset : 0;
   const setOffset = (offset: number) => setPlace({ key, offset });
   const loaded = useLoaded(async (signal) => {
-    const page = await get<Page<Attempt>>(address("attempts", { ...query, limit: SIZE, offset }), signal);
+    const page = await get("/api/attempts", { ...query, limit: SIZE, offset }, signal);
     return { ...page, ...(await withStudy(page.items, signal)) };
   }, `attempts ${key} ${offset}`);
   const { study: of, items: turns } = useTurns(run);
