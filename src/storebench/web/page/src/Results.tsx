@@ -59,11 +59,11 @@ export function Results({ dagId, runId }: Props) {
   const alone = viewIn(asked) === "run" && !runs.data;
   const newest = useNewest(alone && !named && !dagId);
   // until the list has loaded, the view of the run reports problems
-  const found: Loaded<Parameters<typeof defaultRun>[0]> =
+  const known: Loaded<Parameters<typeof defaultRun>[0]> =
     alone && (named || newest) ? { data: onlyRun(newest) } : runs;
   return (
     <div className="sb-page">
-      <Ready of={found}>
+      <Ready of={known}>
         {(list) => <Views runs={list.items} shown={named ?? defaultRun(list)} dagId={dagId} />}
       </Ready>
     </div>
@@ -151,11 +151,11 @@ function Measured({
       )}
       {view in OF_RUN ? (
         <OfRun run={run} runs={runs}>
-          {(found) => (
+          {(measured) => (
             <>
               {view === "run" ? <RunView run={run} choice={choice} /> : null}
-              {view === "charts" ? <ChartsOf run={found} choice={choice} /> : null}
-              {view === "phases" ? <PhasesOf run={found} choice={choice} /> : null}
+              {view === "charts" ? <ChartsOf run={measured} choice={choice} /> : null}
+              {view === "phases" ? <PhasesOf run={measured} choice={choice} /> : null}
               {view === "table" ? <TableView run={run} {...choice} /> : null}
             </>
           )}
@@ -203,9 +203,9 @@ async function loadCells<P extends "/api/cells" | "/api/phases">(
 
 /** Load the data of a run's charts. Distributions and series are requested only if the study has any. */
 async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
-  const found = await loadCells("/api/cells", run, signal);
-  const more = found.study.metrics.some((metric) => metric.kind !== "scalar");
-  return { ...found, artifacts: more ? await all("/api/artifacts", { run }, signal) : [] };
+  const figures = await loadCells("/api/cells", run, signal);
+  const more = figures.study.metrics.some((metric) => metric.kind !== "scalar");
+  return { ...figures, artifacts: more ? await all("/api/artifacts", { run }, signal) : [] };
 }
 
 const isGoing = (run: Run) => run.state === "running";

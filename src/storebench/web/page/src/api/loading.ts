@@ -15,11 +15,11 @@ const begun = new Map<string, Begun>();
 
 /** Begin to load the data that `useLoaded` will request by this key: Airflow renders a page only some time after its script arrives. */
 export function begin<T>(key: string, load: Promise<T>): Promise<T> {
-  const one: Begun = { load };
-  begun.set(key, one);
+  const entry: Begun = { load };
+  begun.set(key, entry);
   load.then(
     (data) => {
-      one.data = data;
+      entry.data = data;
     },
     () => {}, // `useLoaded` reports the error
   );
@@ -27,7 +27,7 @@ export function begin<T>(key: string, load: Promise<T>): Promise<T> {
 }
 
 /** Return the result of a load that was begun earlier. */
-function cameOf<T>(key: string): Loaded<T> & { key?: string } {
+function loadedEarlier<T>(key: string): Loaded<T> & { key?: string } {
   const data = begun.get(key)?.data as T | undefined;
   return data === undefined ? {} : { key, data };
 }
@@ -39,13 +39,13 @@ export function useLoaded<T>(
   everyMs?: number,
 ): Loaded<T> {
   // show data that is already loaded at once, without an empty page before it
-  const [state, setState] = useState(() => cameOf<T>(key));
+  const [state, setState] = useState(() => loadedEarlier<T>(key));
   const current = useRef(load);
   current.current = load;
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async () => {
+    const update = async () => {
       if (!document.hidden) {
         try {
           const early = begun.get(key)?.load as Promise<T> | undefined;
@@ -61,15 +61,15 @@ export function useLoaded<T>(
           begun.delete(key);
         }
       }
-      if (everyMs && !abort.signal.aborted) timer = setTimeout(look, everyMs);
+      if (everyMs && !abort.signal.aborted) timer = setTimeout(update, everyMs);
     };
-    void look();
+    void update();
     return () => {
       abort.abort();
       clearTimeout(timer);
     };
   }, [key, everyMs]);
-  return state.key === key ? state : cameOf<T>(key);
+  return state.key === key ? state : loadedEarlier<T>(key);
 }
 
 /** Return a typed value after typing pauses for `afterMs`, so that not every key triggers a query. */

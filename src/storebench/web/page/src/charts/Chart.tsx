@@ -33,7 +33,7 @@ export interface Leads {
 /** Show a chart with its figures as a table, and with exports. */
 export function Chart({ description, legend, places, leads, ...taken }: Props) {
   const { title, source, spec, table, note } = taken;
-  const whole = useRef<HTMLElement>(null);
+  const outer = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
@@ -55,7 +55,7 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   }, []);
 
   useEffect(() => {
-    const [element, host] = [place.current, whole.current];
+    const [element, host] = [place.current, outer.current];
     if (!element || !host || width < 50) return;
     let drawn: View | undefined;
     let gone = false;
@@ -87,7 +87,7 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
   }, [spec, width, theme]);
 
   return (
-    <figure className={leads?.choice.link ? "sb-chart sb-leads" : "sb-chart"} ref={whole}>
+    <figure className={leads?.choice.link ? "sb-chart sb-leads" : "sb-chart"} ref={outer}>
       <figcaption>
         <h3>{title}</h3>
         <Exports {...taken} />

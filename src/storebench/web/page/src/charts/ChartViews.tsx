@@ -254,21 +254,21 @@ function Unsound({ study, cells }: Of<CellFigures>) {
   const notRun = attempts.filter((attempt) => attempt.status === "not_run");
   const failed = attempts.filter((attempt) => attempt.status === "failed");
   const disturbed = attempts.filter((attempt) => soundness(attempt) === "disturbed");
-  const left = [...failed, ...notRun, ...disturbed];
-  if (left.length === 0) return null;
+  const uncounted = [...failed, ...notRun, ...disturbed];
+  if (uncounted.length === 0) return null;
   const why = [
     failed.length ? `${failed.length} failed` : "",
     notRun.length ? `${notRun.length} not run` : "",
     disturbed.length ? `${disturbed.length} disturbed` : "",
   ];
   return (
-    <details className="sb-state sb-problem" open={left.length <= 5}>
+    <details className="sb-state sb-problem" open={uncounted.length <= 5}>
       <summary>
-        {left.length} attempt{left.length === 1 ? " is" : "s are"} in no median:{" "}
+        {uncounted.length} attempt{uncounted.length === 1 ? " is" : "s are"} in no median:{" "}
         {why.filter(Boolean).join(", ")}
       </summary>
       <ul>
-        {left.map((attempt) => (
+        {uncounted.map((attempt) => (
           <li key={attempt.attempt_id}>
             {attempt.operation} {cellLabel(study, attempt)}, repeat {attempt.repeat}: {remark(attempt)}
           </li>

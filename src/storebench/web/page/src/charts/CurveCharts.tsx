@@ -74,8 +74,8 @@ function CurveChart({
     [study, curves, metric, over, scale, colour, values, description],
   );
   const attemptsOf = useMemo(() => {
-    const found = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell.attempts]));
-    return (cell: CellArtifacts) => found.get(`${cell.cell_key} ${cell.operation}`) ?? [];
+    const attempts = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell.attempts]));
+    return (cell: CellArtifacts) => attempts.get(`${cell.cell_key} ${cell.operation}`) ?? [];
   }, [measured]);
   const attempts = cells.flatMap(attemptsOf);
   const counted = metric.kind === "histogram" ? mergedText(curves) : OF_TYPICAL;

@@ -41,13 +41,13 @@ function picture({
   spec,
   note,
 }: Pick<Taken, "title" | "source" | "spec" | "note">): Promise<View> {
-  const whole = {
+  const framed = {
     ...spec(SAVED_WIDTH, LIGHT, true),
     background: "white",
     padding: 12,
     title: { text: title, subtitle: [...wrapped(source), ...wrapped(note ?? "")], anchor: "start" as const },
   };
-  return viewOf(whole, { renderer: "none" });
+  return viewOf(framed, { renderer: "none" });
 }
 
 async function svg(taken: Taken): Promise<string> {

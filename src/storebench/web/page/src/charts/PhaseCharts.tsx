@@ -75,11 +75,11 @@ export function PhaseChart({
   const { asked } = choice;
   const [cells, used, phases] = useMemo(() => {
     const [shown, hidden] = [isShown(asked, namesOf(study, all)), hiddenOf(asked, "phase")];
-    const own = all.filter((cell) => cell.operation === operation.name && (single || shown(cell)));
+    const chosen = all.filter((cell) => cell.operation === operation.name && (single || shown(cell)));
     const names = phasesOf(all);
-    const used = phasesOf(own).map((phase): [string, string] => [phase, phaseColour(phase, names)]);
+    const used = phasesOf(chosen).map((phase): [string, string] => [phase, phaseColour(phase, names)]);
     const phases = used.filter(([phase]) => !hidden.has(phase));
-    const cells = inOrder(own, asked);
+    const cells = inOrder(chosen, asked);
     return [isByValue(asked) ? byLength(cells, phases) : cells, used, phases] as const;
   }, [study, all, operation, asked, single]);
   const title = chartTitle([operation], "where the time went");

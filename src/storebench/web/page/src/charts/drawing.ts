@@ -24,9 +24,9 @@ const PATIENCE_MS = 500;
 
 /** Wait until the browser is idle: rows are on the screen, and nobody types. */
 const idle = () =>
-  new Promise<void>((done) => {
-    if (typeof requestIdleCallback === "undefined") setTimeout(done);
-    else requestIdleCallback(() => done(), { timeout: PATIENCE_MS });
+  new Promise<void>((resolve) => {
+    if (typeof requestIdleCallback === "undefined") setTimeout(resolve);
+    else requestIdleCallback(() => resolve(), { timeout: PATIENCE_MS });
   });
 
 /** The smallest image that there is. */
@@ -34,10 +34,10 @@ const DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=";
 
 /** Wait until an image has loaded. Meanwhile the browser can paint, and the page's `load` event waits for the image. */
 const loaded = () =>
-  new Promise<void>((done) => {
+  new Promise<void>((resolve) => {
     const image = new Image();
-    image.onload = () => done();
-    image.onerror = () => done();
+    image.onload = () => resolve();
+    image.onerror = () => resolve();
     image.src = DOT;
   });
 

@@ -128,7 +128,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
       ),
     ]),
   );
-  const own: Named[] = [
+  const figureColumns: Named[] = [
     {
       name: "figure",
       title: only?.title ?? "figure",
@@ -145,17 +145,17 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
       number: true,
     })),
   ];
-  const found: (Column | Named)[] = [
+  const allColumns: (Column | Named)[] = [
     ...FIRST,
     ...places.map((name) => place(study, name)),
     ...WHICH,
-    ...own,
+    ...figureColumns,
     ...commonFigures(attempts),
     ...LAST,
     ...(attempts.some((a) => a.service_cpu_share !== null) ? [SERVICE] : []),
   ];
-  const titles = found.map((column) => column.title);
-  return found.map((column) =>
+  const titles = allColumns.map((column) => column.title);
+  return allColumns.map((column) =>
     "name" in column && titles.indexOf(column.title) !== titles.lastIndexOf(column.title)
       ? { ...column, title: column.name }
       : column,
@@ -188,10 +188,10 @@ export function shown(study: Study, attempts: Attempt[]): Record<string, string>
 export function taken(study: Study, attempts: Attempt[]): Record<string, unknown>[] {
   const names = namesOf(study, attempts);
   const metrics = [...new Set(attempts.flatMap((attempt) => Object.keys(attempt.metrics)))];
-  return attempts.map(({ axes, metrics: own, machine, ...attempt }) => ({
+  return attempts.map(({ axes, metrics: figures, machine, ...attempt }) => ({
     ...attempt,
     machine: machine ? machineText(machine) : null,
     ...columns(study, { ...attempt, axes }, names),
-    ...Object.fromEntries(metrics.map((name) => [name, own[name] ?? null])),
+    ...Object.fromEntries(metrics.map((name) => [name, figures[name] ?? null])),
   }));
 }

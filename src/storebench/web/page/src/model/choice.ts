@@ -66,15 +66,17 @@ const plain = (name: string) => name.replaceAll("%2C", ",").replaceAll("%25", "%
 /** Return the hidden names of this kind. */
 export function hiddenOf(asked: Asked, kind: Kind): Set<string> {
   const prefix = `${kind}:`;
-  const found = list(asked.get("without")).filter((one) => one.startsWith(prefix));
-  return new Set(found.map((one) => plain(one.slice(prefix.length))));
+  const entries = list(asked.get("without")).filter((entry) => entry.startsWith(prefix));
+  return new Set(entries.map((entry) => plain(entry.slice(prefix.length))));
 }
 
 /** Return the change that hides a shown name, or shows a hidden name. */
 export function toggled(asked: Asked, kind: Kind, name: string): Record<string, string> {
-  const one = `${kind}:${escaped(name)}`;
+  const entry = `${kind}:${escaped(name)}`;
   const before = list(asked.get("without"));
-  return { without: text(before.includes(one) ? before.filter((other) => other !== one) : [...before, one]) };
+  return {
+    without: text(before.includes(entry) ? before.filter((other) => other !== entry) : [...before, entry]),
+  };
 }
 
 /** Return a cell's value as a legend names it; empty if the name does not apply to the cell. */

@@ -37,10 +37,10 @@ export function moment(time: string): string {
 
 /** Format a duration in seconds. */
 export function duration(totalSeconds: number): string {
-  const whole = Math.max(0, Math.round(totalSeconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  const seconds = Math.max(0, Math.round(totalSeconds));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   if (hours) return `${hours} h ${minutes} min`;
-  return minutes ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+  return minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
 /** Format a range of durations in seconds, as one duration if both ends read the same. */
@@ -94,8 +94,8 @@ function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
 
 /** Describe an attempt's state with its reason and all marks. */
 export function remark(attempt: Attempt): string {
-  const own = outcomeText(attempt);
-  return attempt.superseded ? `superseded by a later try (${own})` : own;
+  const outcome = outcomeText(attempt);
+  return attempt.superseded ? `superseded by a later try (${outcome})` : outcome;
 }
 
 function outcomeText(attempt: Attempt): string {

@@ -14,8 +14,8 @@ export function scalars(study: Study): Metric[] {
 /** Return an attempt's figure of a metric; null if the attempt did not report the metric. */
 export function figureOf(study: Study, attempt: Attempt, name: string): number | null {
   const common = study.common.some((metric) => metric.name === name);
-  const found = common ? (attempt as Record<string, unknown>)[name] : attempt.metrics[name];
-  return typeof found === "number" ? found : null;
+  const figure = common ? (attempt as Record<string, unknown>)[name] : attempt.metrics[name];
+  return typeof figure === "number" ? figure : null;
 }
 
 /** Return the operations with these names, in the study's order. Operations that the study no longer has come last. */

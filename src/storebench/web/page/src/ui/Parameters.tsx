@@ -7,8 +7,8 @@ export type Typed = Record<string, string>;
 /** Parse parameters from the page's address. */
 export function typedOf(text: string | null): Typed {
   try {
-    const found = Object.entries(JSON.parse(text || "{}"));
-    return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
+    const entries = Object.entries(JSON.parse(text || "{}"));
+    return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
   } catch {
     return {}; // a truncated address
   }

@@ -19,11 +19,11 @@ interface Loaded {
 }
 
 async function load(run: string, attempt: string, signal: AbortSignal): Promise<Loaded> {
-  const [found, turns] = await Promise.all([
+  const [phases, turns] = await Promise.all([
     get("/api/phases", { run, attempt }, signal),
     all("/api/turns", { run, limit: 500 }, signal),
   ]);
-  const { study, items } = await withStudy(found.items, signal);
+  const { study, items } = await withStudy(phases.items, signal);
   return { study, cells: items, turns };
 }
 
@@ -32,10 +32,10 @@ export function AttemptView({ run, attempt, choice }: { run: string; attempt: st
   const loaded = useLoaded((signal) => load(run, attempt, signal), `attempt ${run} ${attempt}`);
   return (
     <Ready of={loaded}>
-      {(found) => (
+      {(shown) => (
         <>
-          <About {...found} choice={choice} />
-          {found.cells.length ? <Phases of={{ data: found }} choice={choice} single /> : null}
+          <About {...shown} choice={choice} />
+          {shown.cells.length ? <Phases of={{ data: shown }} choice={choice} single /> : null}
         </>
       )}
     </Ready>
@@ -43,27 +43,27 @@ export function AttemptView({ run, attempt, choice }: { run: string; attempt: st
 }
 
 function About({ study, cells, turns, choice }: Loaded & { choice: Choice }) {
-  const found = cells[0]?.attempt;
-  if (!found)
+  const attempt = cells[0]?.attempt;
+  if (!attempt)
     return (
       <p className="sb-state">
         <strong>There is no such attempt</strong> in this run.
       </p>
     );
-  const log = logLink(found, turns);
+  const log = logLink(attempt, turns);
   return (
     <>
       <p className="sb-line">
-        {titleOfOperation(found.operation)} {cellLabel(study, found)}, repeat {found.repeat}, try{" "}
-        {found.try_number}, {moment(found.recorded_at)} UTC: {remark(found)}
-        {found.error ? `: ${found.error}` : ""}
+        {titleOfOperation(attempt.operation)} {cellLabel(study, attempt)}, repeat {attempt.repeat}, try{" "}
+        {attempt.try_number}, {moment(attempt.recorded_at)} UTC: {remark(attempt)}
+        {attempt.error ? `: ${attempt.error}` : ""}
       </p>
       <p className="sb-line">
         {log ? <a href={log}>its log in Airflow</a> : null}
-        <Lead choice={choice} to={toAttempts(found)}>
+        <Lead choice={choice} to={toAttempts(attempt)}>
           the attempts of its cell
         </Lead>
-        <Lead choice={choice} to={toHistory(found)}>
+        <Lead choice={choice} to={toHistory(attempt)}>
           the cell's history
         </Lead>
         <Lead choice={choice} to={{ attempt: "" }}>

@@ -48,11 +48,11 @@ export const valuesText = ({ place, before, after }: Values) => `${place}=${befo
 /** Return the names with several values among these cells, and their values. */
 export function choices(cells: CellName[]): Map<string, string[]> {
   const names = ["store", "client", ...new Set(cells.flatMap(({ axes }) => Object.keys(axes)))];
-  const found = names.map((name) => {
+  const entries = names.map((name) => {
     const values = cells.map((cell) => placeOf(cell, name)).filter((value) => value !== undefined);
     return [name, [...new Set(values)]] as [string, string[]];
   });
-  return new Map(found.filter(([, values]) => values.length > 1));
+  return new Map(entries.filter(([, values]) => values.length > 1));
 }
 
 /** Parse the requested values. Without valid values, return the first two of the requested name, or of the first name. */

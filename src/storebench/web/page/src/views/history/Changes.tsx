@@ -24,12 +24,12 @@ export function Changes({
   series: (Series & { measured: string })[];
 }) {
   const most = Math.max(0, ...series.map(({ runs }) => runs));
-  const found = series.flatMap(({ changes, measured }) => changes.map((change) => ({ change, measured })));
+  const listed = series.flatMap(({ changes, measured }) => changes.map((change) => ({ change, measured })));
   const { text } = compared(
     unit,
-    found.flatMap(({ change }) => [change.before.median, change.after.median]),
+    listed.flatMap(({ change }) => [change.before.median, change.after.median]),
   );
-  if (!found.length)
+  if (!listed.length)
     return (
       <p className="sb-line">
         <strong>No change</strong>
@@ -41,7 +41,7 @@ export function Changes({
   return (
     <>
       <ScrollTable label="Changes" columns={COLUMNS}>
-        {found.map(({ change, measured }) => (
+        {listed.map(({ change, measured }) => (
           <tr key={`${measured} ${change.after.first.run_id}`}>
             <td>{change.after.first.run_id}</td>
             <td className="sb-short">{moment(change.after.first.at)}</td>

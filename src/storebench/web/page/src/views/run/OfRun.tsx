@@ -29,8 +29,8 @@ export function OfRun({ run, runs, ...shown }: Shown & { run: string; runs: Run[
   );
   return (
     <Ready of={known ? { data: known } : loaded}>
-      {(found) =>
-        "id" in found ? <Known run={found} {...shown} /> : <Waiting {...found} label={shown.label} />
+      {(answer) =>
+        "id" in answer ? <Known run={answer} {...shown} /> : <Waiting {...answer} label={shown.label} />
       }
     </Ready>
   );

@@ -100,13 +100,13 @@ export async function loadRun(
   const heard = new Map<string, Heard>();
   for (const turn of turns)
     for (const operation of turn.operations) {
-      const found = squares.get(place(turn, operation));
+      const running = squares.get(place(turn, operation));
       const name = taskOf(turn, operation);
       const task = tasks.get(name);
-      if (found?.state !== "running" || !task) continue;
-      const said = await phaseOf(run.dag_id, run.airflow_run_id, task, known?.heard.get(name), signal);
-      heard.set(name, said);
-      found.detail = said.phase;
+      if (running?.state !== "running" || !task) continue;
+      const log = await phaseOf(run.dag_id, run.airflow_run_id, task, known?.heard.get(name), signal);
+      heard.set(name, log);
+      running.detail = log.phase;
     }
   return { run, study, turns, attempts, squares, heard };
 }
@@ -179,8 +179,8 @@ export function Grid({ live, choice, written = false }: Shown) {
   const { second } = told(study, live.attempts);
   const table = turns.flatMap((turn) =>
     operations.map((operation) => {
-      const found = squares.get(place(turn, operation)) as Square;
-      const { attempt } = found;
+      const outcome = squares.get(place(turn, operation)) as Square;
+      const { attempt } = outcome;
       return {
         run: run.id,
         cell: turn.cell_key,
@@ -189,8 +189,8 @@ export function Grid({ live, choice, written = false }: Shown) {
         ...columns(study, turn, names),
         repeat: turn.repeat,
         operation,
-        state: found.state,
-        detail: found.detail,
+        state: outcome.state,
+        detail: outcome.detail,
         metric: attempt?.metric ?? null,
         value: attempt?.value ?? null,
         unit: attempt?.unit ?? null,

@@ -93,8 +93,8 @@ export function whatOf(run: Listed): string {
   if (!run.cell_key) return run.stores.join(", ");
   // a key consists of the study, the cell's own parts, and the dataset
   const [, ...parts] = run.cell_key.split("/");
-  const own = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
-  return `one cell, ${own.join(" ")}`;
+  const places = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
+  return `one cell, ${places.join(" ")}`;
 }
 
 /** Describe a run's dataset; empty if not known yet. */

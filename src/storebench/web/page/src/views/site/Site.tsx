@@ -33,7 +33,7 @@ const FORMATS = { csv: "CSV", parquet: "Parquet" };
 export function Site({ site: { written_at, code_version, studies, runs } }: { site: SiteContent }) {
   const [wanted, setWanted] = useState("");
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = runs.filter((run) => {
+  const matching = runs.filter((run) => {
     const text = `${runLabel(run)} ${run.airflow_run_id}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
@@ -61,7 +61,7 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
               {table}, {grouped(count)} rows: <Files stem={`data/${name}/${table}`} />
             </p>
           ))}
-          <RunTable title={title} runs={found.filter((run) => run.study === name)} />
+          <RunTable title={title} runs={matching.filter((run) => run.study === name)} />
         </section>
       ))}
     </main>

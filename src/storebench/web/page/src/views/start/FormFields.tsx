@@ -90,8 +90,8 @@ function Presets({ form, typed, change }: Pick<Props, "form" | "typed" | "change
   const now = JSON.stringify(sorted(typed));
   const chosen = form.presets.find(({ params }) => JSON.stringify(sorted(textsOf(params))) === now);
   const choose = (name: string) => {
-    const found = form.presets.find((one) => one.name === name);
-    change(found ? textsOf(found.params) : {});
+    const preset = form.presets.find((one) => one.name === name);
+    change(preset ? textsOf(preset.params) : {});
   };
   return (
     <div className="sb-fields">

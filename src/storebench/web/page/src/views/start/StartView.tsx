@@ -144,7 +144,7 @@ export function amountText({ operations, unknown, expected_s, expected_most_s }:
 }
 
 function Summary({ draft }: { draft: Draft }) {
-  const left = draft.cells.filter(({ skipped }) => skipped !== null).length;
+  const verified = draft.cells.filter(({ skipped }) => skipped !== null).length;
   const cells = `${grouped(draft.cells_total)} cell${draft.cells_total === 1 ? "" : "s"}`;
   return (
     <>
@@ -154,7 +154,7 @@ function Summary({ draft }: { draft: Draft }) {
           : "All of these cells are verified: there is nothing to do."}
       </strong>
       {draft.may_end_earlier ? " It may end earlier, by its precision or its budget." : ""}
-      {draft.operations && left ? ` ${left} of the cells listed below are verified already.` : ""}
+      {draft.operations && verified ? ` ${verified} of the cells listed below are verified already.` : ""}
       {draft.dropped ? ` ${draft.dropped} combinations are excluded: ${draft.dropped_because}.` : ""}
     </>
   );
