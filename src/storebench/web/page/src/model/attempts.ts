@@ -184,7 +184,7 @@ export function shown(study: Study, attempts: Attempt[]): Record<string, string>
   );
 }
 
-/** Return attempts for export: all fields, with each axis and each figure in a column of its own. */
+/** Return attempts for export: all fields, with a column for each axis and each figure. */
 export function taken(study: Study, attempts: Attempt[]): Record<string, unknown>[] {
   const names = namesOf(study, attempts);
   const metrics = [...new Set(attempts.flatMap((attempt) => Object.keys(attempt.metrics)))];

@@ -1,4 +1,4 @@
-/** The choices of what is shown and how. They are in the page's address, so that a link shares them. */
+/** Keep the user's choices (scales, filters, orders) in the page's address, so that a link shares them. */
 
 import type { Metric } from "../api/types";
 import { type CellName, placeOf, valueText } from "./cells";

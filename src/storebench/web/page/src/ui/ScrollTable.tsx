@@ -9,7 +9,7 @@ interface FrameProps {
 /** Show a frame in which a wide table scrolls. The page itself never scrolls sideways. */
 export function ScrollFrame({ label, dense, children }: FrameProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls
     <section className={dense ? "sb-scroll sb-dense" : "sb-scroll"} tabIndex={0} aria-label={label}>
       {children}
     </section>
@@ -20,11 +20,11 @@ interface TableProps {
   label: string;
   columns: readonly string[];
   className?: string;
-  /** The lines of the table's body. */
+  /** The table's rows. */
   children: ReactNode;
 }
 
-/** Show a table with a title for each column, in a frame of its own. */
+/** Show a table with a title for each column, in a frame. */
 export function ScrollTable({ label, columns, className, children }: TableProps) {
   return (
     <ScrollFrame label={label}>

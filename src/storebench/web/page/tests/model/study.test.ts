@@ -1,17 +1,9 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { studyNamed, withStudy } from "../../src/api/study";
+import { describe, expect, it } from "vitest";
 import { chartsOf, figureOf, operationsOf, resultText, told } from "../../src/model/study";
 import { ATTEMPT, BULK, FAILED, TOY, toy } from "../data";
 
-afterEach(() => vi.unstubAllGlobals());
-const answer = (body: unknown, status = 200) =>
-  vi.stubGlobal(
-    "fetch",
-    vi.fn(async () => new Response(JSON.stringify(body), { status })),
-  );
-
 describe("a study", () => {
-  it("has its operations in its order, and after them what it does not know any more", () => {
+  it("sorts operations in its order, and unknown operations last", () => {
     expect(operationsOf(TOY, ["shrink", "gone", "fill"]).map(({ name }) => name)).toEqual([
       "fill",
       "shrink",
@@ -20,7 +12,7 @@ describe("a study", () => {
     expect(operationsOf(TOY, [])).toEqual([]);
   });
 
-  it("has a figure of an attempt by each metric, its own or one that all have", () => {
+  it("returns an attempt's figure of a metric of the study, or of a common metric", () => {
     expect(
       ["rows_per_s", "work_total_s", "saved_bytes"].map((name) => figureOf(BULK, ATTEMPT, name)),
     ).toEqual([2000 / 1.5, 2, null]);
@@ -28,7 +20,7 @@ describe("a study", () => {
     expect(figureOf(TOY, { ...ATTEMPT, repeat: 5 }, "repeat")).toBeNull();
   });
 
-  it("says of attempts what ranks them, and the next metric of their operations", () => {
+  it("returns the ranking metrics of attempts, and the next metrics of their operations", () => {
     const names = ({ first, second }: ReturnType<typeof told>) =>
       [first, second].map((some) => some.map(({ name }) => name));
     expect(names(told(BULK, [ATTEMPT, FAILED]))).toEqual([["only_s"], ["rows_per_s"]]);
@@ -40,7 +32,7 @@ describe("a study", () => {
     expect(resultText(TOY, toy("shrink", 2 ** 30))).toBe("1.07 GB");
   });
 
-  it("without charts has one of what ranks each operation, and of what all studies have", () => {
+  it("without charts, has a chart for each ranking metric and each common metric", () => {
     expect(chartsOf(BULK)).toBe(BULK.charts);
     expect(chartsOf({ ...TOY, charts: [] }).map(({ metric }) => metric)).toEqual([
       "sums_per_s",
@@ -49,20 +41,5 @@ describe("a study", () => {
       "all_memory_working_set_peak_bytes",
       "all_cpu_s",
     ]);
-  });
-
-  it("that never began has nothing, and another problem stays one", async () => {
-    answer({ detail: "There is no study 'x'" }, 404);
-    expect(await studyNamed("x")).toMatchObject({ name: "x", operations: [], charts: [] });
-    answer({ detail: "away" }, 503);
-    await expect(studyNamed("x")).rejects.toThrow("away");
-  });
-
-  it("is asked for by what there is of it", async () => {
-    answer(TOY);
-    expect(await withStudy([toy("sum", 1)])).toMatchObject({ study: { title: "Toy" } });
-    expect(fetch).toHaveBeenCalledTimes(1);
-    expect(await withStudy([])).toMatchObject({ items: [], study: { operations: [] } });
-    expect(fetch).toHaveBeenCalledTimes(1);
   });
 });

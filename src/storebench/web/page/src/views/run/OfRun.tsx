@@ -152,7 +152,7 @@ function SendAgain({ run }: { run: Run }) {
         </button>
         <span aria-live="polite">{said}</span>
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls */}
       <section className="sb-scroll" tabIndex={0} aria-label={`The parameters of ${run.airflow_run_id}`}>
         <pre className="sb-params">{params}</pre>
       </section>
