@@ -228,7 +228,7 @@ describe("the fields", () => {
     cleanup();
     await show("", "study");
     expect(screen.queryByLabelText("Study")).toBeNull();
-    const link = screen.getByRole("link", { name: "a form of its own" });
+    const link = screen.getByRole("link", { name: "its own form" });
     expect(link.getAttribute("href")).toMatch(/\/dags\/study$/);
   });
 });

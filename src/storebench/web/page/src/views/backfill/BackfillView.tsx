@@ -172,8 +172,8 @@ export function Cells({
         ))}
       </ScrollTable>
       <p className="sb-note">
-        Each cell becomes a separate run, and runs execute one after the other. Airflow's own Backfill
-        dialog takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
+        Each cell becomes a separate run, and runs execute one after the other. Airflow's own Backfill dialog
+        takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
         <strong>Override parameters on existing runs</strong>: otherwise the dialog ignores its form.
       </p>
     </>

@@ -72,9 +72,9 @@ function Drafted({
       <FormFields form={form} typed={typed} change={change} mistakes={ofFields} />
       <Ready of={loaded}>{(draft) => <Foreseen dag={dag} draft={draft} settled={settled} />}</Ready>
       <p className="sb-note">
-        Airflow has <a href={dagLink(dag)}>its own form</a>, under <strong>Trigger</strong>, with the
-        same fields in the same sections. The run's first task checks the conditions that only the cluster
-        knows before any work, such as whether servers fit there.
+        Airflow has <a href={dagLink(dag)}>its own form</a>, under <strong>Trigger</strong>, with the same
+        fields in the same sections. The run's first task checks the conditions that only the cluster knows
+        before any work, such as whether servers fit there.
       </p>
     </>
   );
