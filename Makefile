@@ -146,7 +146,7 @@ figures: setup ## Write the files that follow from the declared figures of an at
 	AIRFLOW_HOME=$(STOREBENCH_HOME)/tmp $(VENV)/bin/python -m storebench.web.openapi
 	cp src/storebench/web/page/openapi.json $(STOREBENCH_HOME)/page/
 	local/npm run types
-	cp $(STOREBENCH_HOME)/page/src/types.ts src/storebench/web/page/src/
+	cp $(STOREBENCH_HOME)/page/src/api/types.ts src/storebench/web/page/src/api/
 
 .PHONY: requirements
 requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 takes the newest versions

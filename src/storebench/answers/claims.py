@@ -65,8 +65,8 @@ class Claims(Answer):
 
 def claims_of(queries: Queries, study: str, runs: Sequence[str] = ()) -> Claims:
     """Judge the recorded claims of a study by these runs, or by all runs. Raises SpecError for an unknown study or run."""
-    details = queries.study(study)
-    judged = judged_claims(queries, details, runs_of(queries, runs, study)) if details.get("claims") else []
+    record = queries.study(study)
+    judged = judged_claims(queries, record, runs_of(queries, runs, study)) if record.claims else []
     return claims_answer(study, judged)
 
 
@@ -82,7 +82,7 @@ def _claim(judged: Judged) -> Claim:
         expected_ratio=expected_ratio(judged),
         at_least=claim.at_least,
         at_most=claim.at_most,
-        metric=judged.metric["name"] if judged.metric else None,
+        metric=judged.metric.name if judged.metric else None,
         verdict=judged.label,  # type: ignore[arg-type] # Pydantic checks the label
         reason=judged.reason,
         note=claim.note,
@@ -126,7 +126,7 @@ def places_text(cases: Sequence[Case]) -> str:
 
 def ratio_text(one: Judged, case: Case) -> str:
     """Format the ratio B / A of a case, with its metric."""
-    title = f"{one.metric['title']}: " if one.metric else ""
+    title = f"{one.metric.title}: " if one.metric else ""
     return f"{title}{case.b} / {case.a}"
 
 

@@ -11,11 +11,12 @@ from storebench.answers.attempts import Origin
 from storebench.answers.base import Answer
 from storebench.answers.figures import Origins, named
 from storebench.answers.runs import Run
-from storebench.answers.studies import Better, CellName
+from storebench.answers.studies import CellName
 from storebench.results import compare as domain
 from storebench.results import verdicts
 from storebench.results.queries import Queries
 from storebench.results.sides import Key
+from storebench.study.model import Better
 
 
 class Compared(CellName):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from storebench.answers.attempts import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Used
 from storebench.answers.studies import Study
@@ -19,6 +19,7 @@ from storebench.results.statistics import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
 
+Attempts = TypeVar("Attempts", bound=Mapping[str, Any])  # rows with cell_key and operation
 _STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
 
 
@@ -130,9 +131,9 @@ def phases_of(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[Cell
     ]
 
 
-def grouped(rows: Iterable[AttemptRow]) -> list[list[AttemptRow]]:
+def grouped(rows: Iterable[Attempts]) -> list[list[Attempts]]:
     """Group attempts by cell and operation, in the order of each group's first attempt."""
-    groups: dict[tuple[str, str], list[AttemptRow]] = {}
+    groups: dict[tuple[str, str], list[Attempts]] = {}
     for row in rows:
         groups.setdefault((row["cell_key"], row["operation"]), []).append(row)
     return list(groups.values())

@@ -10,11 +10,12 @@ from pydantic import Field
 from storebench.answers.attempts import Origin, Spread
 from storebench.answers.base import Answer
 from storebench.answers.figures import Origins, named, spread_of
-from storebench.answers.studies import Better, CellName
+from storebench.answers.studies import CellName
 from storebench.results import ranking as domain
 from storebench.results.queries import Queries
 from storebench.results.ranking_apart import Measured
 from storebench.results.verdicts import TEST
+from storebench.study.model import Better
 
 Included = Literal["limit", "client-bound", "service-bound", "unlike"]
 BEST: Literal["the best"] = "the best"
@@ -128,10 +129,10 @@ def ranking_answer(queries: Queries, found: domain.Ranking) -> Ranking:
         study=question.study,
         studies=queries.study_names(),
         operation=str(question.operation),
-        metric=metric["name"],
-        title=metric["title"],
-        unit=metric["unit"],
-        better=metric["better"],
+        metric=metric.name,
+        title=metric.title,
+        unit=metric.unit,
+        better=metric.better,
         rows=chosen.rows,
         seed=chosen.seed,
         datasets=[RankedDataset(rows=rows, seed=seed) for rows, seed in chosen.datasets],

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from storebench.airflow.node_pools import NodePool
-from storebench.results.database import Row
 from storebench.results.queries import Queries, verified_values
+from storebench.results.rows import AttemptRow
 from storebench.results.statistics import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Study
@@ -80,7 +80,7 @@ def reason_to_stop(
     return None
 
 
-def _half_width_percent(rows: Sequence[Row]) -> float:
+def _half_width_percent(rows: Sequence[AttemptRow]) -> float:
     """Return the half width of the median's confidence interval relative to the median, in percent; infinite for too few repeats."""
     values = verified_values(rows)
     return summarize(values).half_width * 100 if values else math.inf

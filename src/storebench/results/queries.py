@@ -263,7 +263,7 @@ class Queries(Runs, Measurements):
             )
             return {row["hash"]: row["details"] for row in found}
 
-    def machines(self, attempts: Iterable[Row]) -> dict[str, Row]:
+    def machines(self, attempts: Iterable[Mapping[str, Any]]) -> dict[str, Row]:
         """Return the machines of attempts, by environment hash."""
         hashes = list({row["environment_hash"] for row in attempts} - {None})
         if not hashes:

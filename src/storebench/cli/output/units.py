@@ -6,7 +6,7 @@ A whole number without a unit, or of bytes below 1 kB, is exact. Figures have no
 Compared figures, such as a column of a table, the two sides of a verdict, or the labels of a chart, share the unit of the largest figure if
 no figure except 0 is less than a thousandth of the largest. Otherwise each figure has its own unit. An interval has the unit of its median.
 
-`src/storebench/web/page/src/units.ts` does the same for the page. CSV, JSON and the API have the measured numbers.
+`src/storebench/web/page/src/model/units.ts` does the same for the page. CSV, JSON and the API have the measured numbers.
 """
 
 from __future__ import annotations

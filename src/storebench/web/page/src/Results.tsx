@@ -1,24 +1,25 @@
 import { useEffect, useMemo, useRef } from "react";
 import { Link, useSearchParams } from "react-router-dom";
-import { AttemptView } from "./AttemptView";
-import { address, all, get, type Loaded, type Page, useLoaded } from "./api";
-import { BackfillView } from "./BackfillView";
-import { type Charted, Charts, type Of } from "./ChartViews";
-import { CompareView } from "./CompareView";
-import { Costs } from "./Costs";
-import { type Choice, type Choose, changed } from "./choice";
-import { vega } from "./drawing";
-import { HistoryView } from "./HistoryView";
-import { OfRun } from "./OfRun";
-import { Phases } from "./PhaseCharts";
-import { RankingView } from "./RankingView";
-import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./Runs";
-import { RunView } from "./RunView";
-import { StartView } from "./StartView";
-import { NoResults, Ready } from "./States";
-import { withStudy } from "./study";
-import { TableView } from "./TableView";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Run } from "./types";
+import { all, get, type Item } from "./api/api";
+import { type Loaded, useLoaded } from "./api/loading";
+import { withStudy } from "./api/study";
+import type { Run } from "./api/types";
+import { type Charted, Charts, type Of } from "./charts/ChartViews";
+import { Costs } from "./charts/Costs";
+import { vega } from "./charts/drawing";
+import { Phases } from "./charts/PhaseCharts";
+import { type Choice, type Choose, changed } from "./model/choice";
+import { NoResults, Ready } from "./ui/States";
+import { AttemptView } from "./views/attempt/AttemptView";
+import { BackfillView } from "./views/backfill/BackfillView";
+import { CompareView } from "./views/compare/CompareView";
+import { HistoryView } from "./views/history/HistoryView";
+import { RankingView } from "./views/ranking/RankingView";
+import { OfRun } from "./views/run/OfRun";
+import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./views/run/Runs";
+import { RunView } from "./views/run/RunView";
+import { StartView } from "./views/start/StartView";
+import { TableView } from "./views/table/TableView";
 
 const VIEWS = {
   run: "Run",
@@ -58,11 +59,11 @@ export function Results({ dagId, runId }: Props) {
   const alone = viewIn(asked) === "run" && !runs.data;
   const newest = useNewest(alone && !named && !dagId);
   // until the list has loaded, the view of the run reports problems
-  const found: Loaded<Parameters<typeof defaultRun>[0]> =
+  const known: Loaded<Parameters<typeof defaultRun>[0]> =
     alone && (named || newest) ? { data: onlyRun(newest) } : runs;
   return (
     <div className="sb-page">
-      <Ready of={found}>
+      <Ready of={known}>
         {(list) => <Views runs={list.items} shown={named ?? defaultRun(list)} dagId={dagId} />}
       </Ready>
     </div>
@@ -150,11 +151,11 @@ function Measured({
       )}
       {view in OF_RUN ? (
         <OfRun run={run} runs={runs}>
-          {(found) => (
+          {(measured) => (
             <>
               {view === "run" ? <RunView run={run} choice={choice} /> : null}
-              {view === "charts" ? <ChartsOf run={found} choice={choice} /> : null}
-              {view === "phases" ? <PhasesOf run={found} choice={choice} /> : null}
+              {view === "charts" ? <ChartsOf run={measured} choice={choice} /> : null}
+              {view === "phases" ? <PhasesOf run={measured} choice={choice} /> : null}
               {view === "table" ? <TableView run={run} {...choice} /> : null}
             </>
           )}
@@ -191,20 +192,20 @@ function Measured({
 }
 
 /** Load an answer about a run's cells, and their study. */
-async function loadCells<T extends { study: string }>(
-  path: string,
+async function loadCells<P extends "/api/cells" | "/api/phases">(
+  path: P,
   run: string,
   signal: AbortSignal,
-): Promise<Of<T>> {
-  const { study, items } = await withStudy(await all<T>(path, { run }, signal), signal);
+): Promise<Of<Item<P>>> {
+  const { study, items } = await withStudy(await all(path, { run }, signal), signal);
   return { study, cells: items };
 }
 
 /** Load the data of a run's charts. Distributions and series are requested only if the study has any. */
 async function loadCharts(run: string, signal: AbortSignal): Promise<Charted> {
-  const found = await loadCells<CellFigures>("cells", run, signal);
-  const more = found.study.metrics.some((metric) => metric.kind !== "scalar");
-  return { ...found, artifacts: more ? await all<CellArtifacts>("artifacts", { run }, signal) : [] };
+  const figures = await loadCells("/api/cells", run, signal);
+  const more = figures.study.metrics.some((metric) => metric.kind !== "scalar");
+  return { ...figures, artifacts: more ? await all("/api/artifacts", { run }, signal) : [] };
 }
 
 const isGoing = (run: Run) => run.state === "running";
@@ -215,7 +216,7 @@ function useAttemptsOf<T>(what: string, run: Run, load: (run: string, signal: Ab
   return useLoaded(
     async (signal) => {
       const query = { run: run.id, limit: 1 };
-      const [newest] = (await get<Page<Attempt>>(address("attempts", query), signal)).items;
+      const [newest] = (await get("/api/attempts", query, signal)).items;
       const key = `${run.id} ${newest?.attempt_id}`;
       if (before.current?.key !== key) before.current = { key, data: await load(run.id, signal) };
       return before.current.data;
@@ -238,7 +239,7 @@ function ChartsOf({ run, choice }: { run: Run; choice: Choice }) {
   );
 }
 
-const loadPhases = (run: string, signal: AbortSignal) => loadCells<CellPhases>("phases", run, signal);
+const loadPhases = (run: string, signal: AbortSignal) => loadCells("/api/phases", run, signal);
 
 function PhasesOf({ run, choice }: { run: Run; choice: Choice }) {
   const attempt = choice.asked.get("attempt");

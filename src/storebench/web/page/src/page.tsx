@@ -1,9 +1,9 @@
-import { begin } from "./api";
-import { whereabouts, whereaboutsKey } from "./OfRun";
+import { begin } from "./api/loading";
 import { Results } from "./Results";
-import { beginNewest, defaultRun, loadRuns, runsKey } from "./Runs";
-import { loadRun, runKey } from "./RunView";
 import styles from "./styles.css?inline";
+import { whereabouts, whereaboutsKey } from "./views/run/OfRun";
+import { beginNewest, defaultRun, loadRuns, runsKey } from "./views/run/Runs";
+import { loadRun, runKey } from "./views/run/RunView";
 
 const element = document.createElement("style");
 element.textContent = styles;
@@ -27,10 +27,10 @@ async function hurry(): Promise<void> {
     begin(runsKey(dag), live.then(list, list));
     await live;
   } else if (dag) {
-    const found = await begin(runsKey(dag), list());
-    const newest = defaultRun(found);
-    const told = found.items.find(({ id }) => id === newest);
-    if (newest) await begin(runKey(newest), loadRun(newest, undefined, undefined, told));
+    const runs = await begin(runsKey(dag), list());
+    const newest = defaultRun(runs);
+    const run = runs.items.find(({ id }) => id === newest);
+    if (newest) await begin(runKey(newest), loadRun(newest, undefined, undefined, run));
   } else {
     const live = beginNewest().then((run) =>
       begin(runKey(run.id), loadRun(run.id, undefined, undefined, run)),
@@ -42,8 +42,8 @@ async function hurry(): Promise<void> {
 
 /** The maximum time in ms that Airflow's progress bar stays while the first answers load, so that the page is not rendered twice. */
 const PATIENCE_MS = 300;
-const patience = new Promise<void>((done) => {
-  setTimeout(done, PATIENCE_MS);
+const patience = new Promise<void>((resolve) => {
+  setTimeout(resolve, PATIENCE_MS);
 });
 // if a request fails, the page repeats it, and reports the problem
 await Promise.race([hurry().catch(() => {}), patience]);

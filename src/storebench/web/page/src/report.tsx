@@ -1,24 +1,24 @@
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
-import { common, shown, taken } from "./attempts";
-import { Figures } from "./Chart";
-import { Charts, useOwnChoice } from "./ChartViews";
-import { ClaimTable, measuredIn } from "./Claims";
-import { Costs } from "./Costs";
-import { byCell, datasetsText } from "./cells";
-import { tableSpec } from "./charts";
-import { drawWhileLoading } from "./drawing";
-import { Exports } from "./Exports";
-import { cellText } from "./format";
-import { Phases } from "./PhaseCharts";
-import { sourceOf } from "./provenance";
-import { runLabel } from "./Runs";
-import { Grid, squaresOf } from "./RunView";
-import { Site, type SiteContent } from "./Site";
-import { type RankingsContent, SiteRankings } from "./SiteRankings";
-import { sqlOf, sqlOfEnvironments } from "./sql";
+import type { Attempt, CellArtifacts, CellFigures, CellPhases, Claims, Run, Study, Turn } from "./api/types";
+import { Figures } from "./charts/Chart";
+import { Charts, useOwnChoice } from "./charts/ChartViews";
+import { Costs } from "./charts/Costs";
+import { tableSpec } from "./charts/charts";
+import { drawWhileLoading } from "./charts/drawing";
+import { Exports } from "./charts/Exports";
+import { Phases } from "./charts/PhaseCharts";
+import { common, shown, taken } from "./model/attempts";
+import { byCell, datasetsText } from "./model/cells";
+import { cellText } from "./model/format";
+import { sourceOf } from "./model/provenance";
+import { sqlOf, sqlOfEnvironments } from "./model/sql";
 import styles from "./styles.css?inline";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Claims, Run, Study, Turn } from "./types";
+import { ClaimTable, measuredIn } from "./views/ranking/Claims";
+import { runLabel } from "./views/run/Runs";
+import { Grid, squaresOf } from "./views/run/RunView";
+import { Site, type SiteContent } from "./views/site/Site";
+import { type RankingsContent, SiteRankings } from "./views/site/SiteRankings";
 
 /** The content of a run's page, which `storebench report` and `storebench site` write into the page's file. */
 export interface Content {

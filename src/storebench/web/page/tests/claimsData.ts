@@ -1,5 +1,5 @@
 /** Claims of a study, as the API judges them. */
-import type { Claims } from "../src/types";
+import type { Claims } from "../src/api/types";
 
 export const NO_CLAIMS: Claims = { study: "bulk_write_read", rules: "the whole interval", claims: [] };
 const CASE: Claims["claims"][number]["cases"][number] = {

@@ -1,7 +1,5 @@
 import { fireEvent } from "@testing-library/react";
 import api from "../openapi.json";
-import type { Choice } from "../src/choice";
-import { metricNamed } from "../src/study";
 import type {
   Attempt,
   CellFigures,
@@ -15,7 +13,9 @@ import type {
   StoreRecord,
   Study,
   Turn,
-} from "../src/types";
+} from "../src/api/types";
+import type { Choice } from "../src/model/choice";
+import { metricNamed } from "../src/model/study";
 
 const metric = (name: string, title: string, unit: string, changes: Partial<Metric> = {}): Metric => ({
   name,

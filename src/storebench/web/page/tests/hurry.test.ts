@@ -22,7 +22,7 @@ async function asked(search: string, last: string): Promise<[string[], string[]]
   const answered = new Promise<void>((done) => {
     answer = done;
   });
-  vi.stubGlobal("fetch", async (url: string) => {
+  vi.stubGlobal("fetch", async ({ url }: Request) => {
     const path = new URL(url).pathname.split("/").at(-1) ?? "";
     urls.push(path);
     await answered;
@@ -35,13 +35,13 @@ async function asked(search: string, last: string): Promise<[string[], string[]]
   return [first, urls.slice(first.length)];
 }
 
-test("a run's id says what to ask for: only the list of runs waits for that", async () => {
+test("with a run's id, only the list of runs waits for the first answers", async () => {
   const [first, then] = await asked(`/plugin/storebench?run=${RUN.id}`, "runs");
   expect(first.sort()).toEqual(["attempts", "run", "study", "turns"]);
   expect(then).toEqual(["runs"]);
 });
 
-test("of a run that has only a name all but the run itself waits until it is known", async () => {
+test("with a run's name, all other requests wait for the run", async () => {
   const [first, then] = await asked("/plugin/storebench?run=latest", "runs");
   expect(first).toEqual(["run"]);
   expect(then.sort()).toEqual(["attempts", "runs", "study", "turns"]);
@@ -54,13 +54,13 @@ test("the newest run does not wait for the list of runs", async () => {
   expect(then.at(-1)).toBe("runs");
 });
 
-test("on a DAG's page the list says which run is its newest, which is not asked for again", async () => {
+test("on a DAG's page, the list has the newest run, which is not requested again", async () => {
   const [first, then] = await asked(`/dags/${RUN.dag_id}/plugin/storebench-dag`, "attempts");
   expect(first).toEqual(["runs"]);
   expect(then.sort()).toEqual(["attempts", "study", "turns"]);
 });
 
-test("Airflow's router draws the page as soon as the first answers are there", async () => {
+test("Airflow's router renders the page when the first answers have arrived", async () => {
   const shown: unknown[] = [];
   const look = () => shown.push("Results" in globalThis, history.state);
   window.addEventListener("popstate", look);
@@ -70,13 +70,13 @@ test("Airflow's router draws the page as soon as the first answers are there", a
   expect(shown).toEqual([true, null]);
 });
 
-test("nothing comes with the page that draws charts", () => {
-  const sources = import.meta.glob<string>("../src/*", { query: "?raw", import: "default", eager: true });
+test("the page's script does not contain Vega", () => {
+  const sources = import.meta.glob<string>("../src/**/*", { query: "?raw", import: "default", eager: true });
   const drawing = Object.entries(sources).filter(([, text]) =>
     /^(import(?! type)|export) .*from "vega(-lite)?"/m.test(text),
   );
-  expect(drawing.map(([file]) => file)).toEqual(["../src/vega.ts"]);
+  expect(drawing.map(([file]) => file)).toEqual(["../src/charts/vega.ts"]);
   const loading = Object.entries(sources).filter(([, text]) => text.includes('"./vega"'));
-  expect(loading.map(([file]) => file)).toEqual(["../src/drawing.ts"]);
-  expect(sources["../src/drawing.ts"]).not.toMatch(/from "\.\/vega"/);
+  expect(loading.map(([file]) => file)).toEqual(["../src/charts/drawing.ts"]);
+  expect(sources["../src/charts/drawing.ts"]).not.toMatch(/from "\.\/vega"/);
 });

@@ -1,18 +1,18 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { MemoryRouter, useSearchParams } from "react-router-dom";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { AttemptView } from "../src/AttemptView";
-import { logLink } from "../src/airflow";
-import { Figures } from "../src/Chart";
-import { Compared } from "../src/CompareView";
-import { type Choice, changed } from "../src/choice";
-import { chartData, figuresOf, ledIn } from "../src/figures";
-import { LIGHT } from "../src/frame";
-import { toAttempts, toHistory, toNext } from "../src/Lead";
-import { medianSpec } from "../src/medians";
-import { PhaseChart } from "../src/PhaseCharts";
-import { TableView } from "../src/TableView";
-import type { CellPhases, Comparison, Verdict } from "../src/types";
+import { logLink } from "../src/api/airflow";
+import type { CellPhases, Comparison, Verdict } from "../src/api/types";
+import { Figures } from "../src/charts/Chart";
+import { medianSpec } from "../src/charts/medians";
+import { PhaseChart } from "../src/charts/PhaseCharts";
+import { type Choice, changed } from "../src/model/choice";
+import { chartData, figuresOf, ledIn } from "../src/model/figures";
+import { toAttempts, toHistory, toNext } from "../src/model/lead";
+import { LIGHT } from "../src/ui/theme";
+import { AttemptView } from "../src/views/attempt/AttemptView";
+import { Compared } from "../src/views/compare/CompareView";
+import { TableView } from "../src/views/table/TableView";
 import { ATTEMPT, BULK, CELL, FIGURES, NO_CHOICE, ORIGINS, RUN, TURN, UNITS, unfold, WRITE } from "./data";
 
 let questions: URLSearchParams[];
@@ -25,7 +25,7 @@ const PHASES: CellPhases = {
 
 beforeEach(() => {
   questions = [];
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, searchParams } = new URL(address);
     const page = (items: unknown[]) => new Response(JSON.stringify({ items, offset: 0, more: false }));
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));

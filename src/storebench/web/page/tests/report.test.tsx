@@ -1,7 +1,7 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../src/types";
+import type { Attempt } from "../src/api/types";
 import { CLAIMS, NO_CLAIMS } from "./claimsData";
 import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
 

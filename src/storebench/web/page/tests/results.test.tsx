@@ -1,8 +1,8 @@
 import { act, render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Attempt, Run } from "../src/api/types";
 import { type Props, Results } from "../src/Results";
-import type { Attempt, Run } from "../src/types";
 import { ATTEMPT, BULK, measured, RUN, TURN } from "./data";
 
 let run: Run;
@@ -16,7 +16,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   [run, attempts, asked] = [{ ...RUN, state: "running", finished_at: null }, [], []];
   listed = Promise.resolve();
-  vi.stubGlobal("fetch", async (address: string) => {
+  vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname } = new URL(address);
     const path = pathname.replace("/storebench/api/", "");
     asked.push(path);

@@ -1,0 +1,351 @@
+import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "../api/types";
+import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
+import { remark, type Soundness, soundness } from "./format";
+import { type Led, ledOf } from "./lead";
+import { originColumns, originOf } from "./provenance";
+import { figureOf, isLimit, titleOfOperation } from "./study";
+import { compared, type Unit, unitOf } from "./units";
+
+type Cover = Attempt["figures_cover"];
+
+/** Additions to the titles of pod figures that all studies have. */
+const OF_PODS: Record<string, string> = {
+  all_memory_working_set_peak_bytes: "peak working set",
+  all_cpu_s: "of all cores",
+};
+const COVERS: [Cover, string][] = [
+  ["client", "of the client (its server is not in it)"],
+  ["engine", "of the engine, in all its pods"],
+  [null, "not recorded whether of a client or an engine"],
+];
+
+/** A metric as a chart shows it. */
+export interface Figure {
+  name: string;
+  /** Restricts the chart to cells whose figures cover a client, or an engine: the memory of both is not comparable. */
+  cover?: Cover;
+  title: string;
+  axis: string;
+  unit: Unit;
+  better: Metric["better"];
+  /** Whether attempts have the figure, and not only cells. */
+  ofAttempts: boolean;
+}
+
+/** Return the charts of a metric: one, or one each for clients and engines. */
+export function figuresOf(metric: Metric): Figure[] {
+  const unit = unitOf(metric.unit);
+  const what = OF_PODS[metric.name];
+  const figure = { name: metric.name, unit, better: metric.better, ofAttempts: true };
+  const axis = [unit.axis || metric.title, what].filter(Boolean).join(", ");
+  return metric.by_cover
+    ? covered({ ...figure, axis }, metric.title)
+    : [{ ...figure, axis, title: metric.title }];
+}
+
+const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
+  COVERS.map(([cover, of]) => ({ ...figure, cover, title: `${title}${cover ? " " : ", "}${of}` }));
+
+/** Return the charts of the cost in this currency per verified GB, or per attempt in a study without a dataset. */
+export function costFigures(study: Study, currency: string): Figure[] {
+  const axis = `${currency} per ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
+  return covered(
+    {
+      name: COST,
+      axis,
+      unit: { axis, scale: 1, compared: (values) => compared(currency, values) },
+      better: "lower",
+      ofAttempts: false,
+    },
+    "cost",
+  );
+}
+
+const COST = "cost";
+
+/** Add the cost to the cells' figures, for these prices of a core-hour and of a GiB of memory for an hour. */
+export function priced(cells: CellFigures[], cpuHour: number, gibHour: number): CellFigures[] {
+  return cells.map((cell) => {
+    const { used } = cell;
+    if (!used) return cell;
+    const median = used.cpu_hours * cpuHour + used.memory_gib_hours * gibHour;
+    const spread = { n: used.n, median, interval_low: null, interval_high: null, interval_coverage: null };
+    return { ...cell, figures: { ...cell.figures, [COST]: spread } };
+  });
+}
+
+/** Return the operations of a chart: named operations, or all that report its metric. All operations report the common metrics. */
+export function operationsIn(
+  study: Study,
+  { metric, operations: named }: Chart,
+  operations: Operation[],
+): Operation[] {
+  if (named.length) return operations.filter(({ name }) => named.includes(name));
+  const common = study.common.some(({ name }) => name === metric);
+  return operations.filter((operation) => common || operation.metrics.includes(metric));
+}
+
+/** Split operations into charts: one chart for each operation, or one for all operations. */
+export const apart = ({ panel }: Layout, operations: Operation[]): Operation[][] =>
+  panel === "operation" ? operations.map((operation) => [operation]) : operations.length ? [operations] : [];
+
+/** Return a chart's title, with the operation if the chart has only one. */
+export function chartTitle(operations: Operation[], what: string): string {
+  const [only, ...others] = operations;
+  return only && !others.length ? `${titleOfOperation(only.name)}: ${what}` : titleOfOperation(what);
+}
+
+/** An attempt as a chart shows it. */
+export interface Dot {
+  attempt_id: string;
+  run_id: string;
+  repeat: number;
+  value: number | null;
+  state: Soundness;
+  remark: string;
+}
+
+/** A cell as a chart shows it: its median in the chart's unit, null if no attempt counts, and its attempts. */
+export interface Bar {
+  cell: CellFigures;
+  spread: Spread | null;
+  dots: Dot[];
+}
+
+/** The bars of one name on the axis. A limit is the floor, the client without a store: a mark for the other lines, not compared with them. */
+export interface Line {
+  name: string;
+  bars: Bar[];
+  limit: boolean;
+}
+
+/** The lines of a chart's panel; a single panel has no name. */
+export interface Panel {
+  name: string;
+  lines: Line[];
+}
+
+export interface ChartData {
+  panels: Panel[];
+  /** Further differences between the cells. */
+  note: string | null;
+}
+
+export const barsOf = (data: ChartData) =>
+  data.panels.flatMap((panel) => panel.lines.flatMap((line) => line.bars));
+/** Return the medians of the compared lines, or with `limit` the medians of the floors. */
+export const mediansOf = (data: ChartData, limit = false): number[] =>
+  data.panels
+    .flatMap((panel) => panel.lines.filter((line) => line.limit === limit).flatMap((line) => line.bars))
+    .flatMap((bar) => (bar.spread ? [bar.spread.median] : []));
+
+/** Return the values that choose a chart's scale. A floor counts only if it exceeds all other medians. */
+export function scaledBy(data: ChartData): number[] {
+  const medians = mediansOf(data);
+  const most = Math.max(...medians);
+  return [...medians, ...mediansOf(data, true).filter((limit) => limit > most)];
+}
+
+/** Return whether a cell's figures cover a client or an engine. If its own attempts have no figures, other cells of the store decide. */
+function coverOf(cell: CellFigures, cells: CellFigures[]): Cover {
+  const alike = [cell, ...cells.filter((other) => other.store === cell.store)];
+  return alike.flatMap((one) => one.attempts).find((attempt) => attempt.figures_cover)?.figures_cover ?? null;
+}
+
+/** Describe how these attempts at one operation differ in durability, or in what they deliver; null if they do not differ. */
+export function mixed(attempts: Attempt[]): string | null {
+  const found = [
+    kinds(attempts, "Their durability differs", (one) => one.durability),
+    kinds(attempts, "What they deliver differs", (one) => one.delivers),
+  ];
+  return found.filter(Boolean).join(" ") || null;
+}
+
+function kinds(attempts: Attempt[], what: string, kindOf: (one: Attempt) => string | null): string | null {
+  const known = attempts.filter(kindOf);
+  const kinds = [...new Set(known.map(kindOf))];
+  if (kinds.length < 2) return null;
+  // omit the client if all clients of the store are of the same kind
+  const name = (one: Attempt) =>
+    known.some((other) => other.store === one.store && kindOf(other) !== kindOf(one))
+      ? `${one.store} ${one.client}`
+      : one.store;
+  const parts = kinds.map((kind) => {
+    const names = new Set(known.filter((one) => kindOf(one) === kind).map(name));
+    return `${kind} (${[...names].join(", ")})`;
+  });
+  return `${what}: ${parts.join(", ")}.`;
+}
+
+/** The names that a chart's colours and panels distinguish. */
+export type Layout = Pick<Chart, "colour" | "panel">;
+
+/** Return the names that a chart's lines distinguish: store, client, and further differences that neither colours nor panels show. */
+export function lineNames(study: Study, cells: CellName[], { colour, panel }: Layout): string[] {
+  const isLeft = (name: string) => name !== colour && name !== panel;
+  const others = ["operation", ...namesOf(study, cells)].filter(isLeft);
+  return [...["store", "client"].filter(isLeft), ...differing(cells, others)];
+}
+
+/** Arrange these cells into a chart, in their order. `shown` excludes hidden cells; `byFigure` sorts the best lines first. */
+export function chartData(
+  study: Study,
+  cells: CellFigures[],
+  operations: Operation[],
+  figure: Figure,
+  layout: Layout,
+  { shown = () => true, byFigure = false }: { shown?: (cell: CellName) => boolean; byFigure?: boolean } = {},
+): ChartData {
+  const of = new Set(operations.map(({ name }) => name));
+  const chosen = cells.filter(
+    (cell) =>
+      of.has(cell.operation) &&
+      (figure.cover === undefined || coverOf(cell, cells) === figure.cover) &&
+      shown(cell),
+  );
+  const names = lineNames(study, chosen, layout);
+  // a floor alone is drawn like any other store
+  const others = chosen.some((cell) => !isLimit(study, cell.store));
+  const byColour = (one: Bar, other: Bar) => byPlace(layout.colour)(one.cell, other.cell);
+  const order = byFigure ? byBest(figure) : () => 0;
+  return {
+    panels: panelled(chosen, layout.panel).map(([name, some]) => ({
+      name,
+      lines: [false, true].flatMap((limit) => {
+        const own = some.filter((cell) => (others && isLimit(study, cell.store)) === limit);
+        return [...linesOf(study, own, limit ? [...new Set(["store", ...names])] : names, figure)]
+          .map(([name, bars]) => ({ name, bars: bars.sort(byColour), limit }))
+          .sort(order);
+      }),
+    })),
+    note: mixed(chosen.flatMap((cell) => cell.attempts)),
+  };
+}
+
+/** Group cells by panel, with the panel's name, which is empty for a single panel. */
+export function panelled<T extends CellName>(cells: T[], panel: string): [string, T[]][] {
+  const own = panel === "operation" ? "" : panel;
+  const panels = new Map<string, T[]>();
+  for (const cell of [...cells].sort(byPlace(own)))
+    grouped(panels, own ? placesText(cell, [own]) || `no ${own}` : "", []).push(cell);
+  return [...panels];
+}
+
+/** Group bars by the name of their line. */
+function linesOf(study: Study, cells: CellFigures[], names: string[], figure: Figure): Map<string, Bar[]> {
+  const lines = new Map<string, Bar[]>();
+  for (const cell of cells)
+    grouped(lines, placesText(cell, names) || "all", []).push(barOf(study, cell, figure));
+  return lines;
+}
+
+function grouped<T>(groups: Map<string, T>, name: string, empty: T): T {
+  const found = groups.get(name) ?? empty;
+  groups.set(name, found);
+  return found;
+}
+
+/** Compare cells by an axis's values; stores and clients are already in order. */
+function byPlace(name: string): (one: CellName, other: CellName) => number {
+  if (["", "store", "client", "operation"].includes(name)) return () => 0;
+  return (one, other) => byValue(placeOf(one, name), placeOf(other, name));
+}
+
+/** Compare lines by their best median; lines without a median come last. */
+function byBest({ better }: Figure): (one: Line, other: Line) => number {
+  const sign = better === "lower" ? 1 : -1;
+  const best = (line: Line) =>
+    Math.min(...line.bars.map(({ spread }) => (spread ? sign * spread.median : Number.POSITIVE_INFINITY)));
+  return (one, other) => (best(one) === best(other) ? 0 : best(one) - best(other));
+}
+
+function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figure): Bar {
+  const scaled = (value: number | null) => (value === null ? null : value / unit.scale);
+  const spread = cell.figures[name];
+  return {
+    cell,
+    spread: spread
+      ? {
+          ...spread,
+          median: spread.median / unit.scale,
+          interval_low: scaled(spread.interval_low),
+          interval_high: scaled(spread.interval_high),
+        }
+      : null,
+    dots: ofAttempts
+      ? cell.attempts.map((attempt) => ({
+          attempt_id: attempt.attempt_id,
+          run_id: attempt.run_id,
+          repeat: attempt.repeat,
+          value: scaled(figureOf(study, attempt, name)),
+          state: soundness(attempt),
+          remark: remark(attempt),
+        }))
+      : [],
+  };
+}
+
+/** Return the targets of the links in a chart's table, line by line. */
+export const ledIn = (data: ChartData): Led[] =>
+  barsOf(data).flatMap(({ cell, spread }) => (spread ? [ledOf({ ...cell, ...runOf(cell) })] : []));
+
+/** Return the run of a cell's figures. */
+export function runOf({ attempts }: CellFigures): { run_id?: string } {
+  const [first] = attempts;
+  return first ? { run_id: first.run_id } : {};
+}
+
+/** Return a chart's figures for export, with the run and the dataset. */
+export function chartTable(
+  study: Study,
+  data: ChartData,
+  figure: Figure,
+  names: string[],
+): Record<string, unknown>[] {
+  return barsOf(data).flatMap(({ cell, spread }) =>
+    spread
+      ? [
+          {
+            store: cell.store,
+            client: cell.client,
+            operation: cell.operation,
+            ...columns(study, cell, names),
+            run: cell.attempts[0]?.run_id ?? "",
+            ...originColumns(originOf(cell.attempts)),
+            delivers:
+              [...new Set(cell.attempts.map((one) => one.delivers))].filter(Boolean).join(", ") || null,
+            ...spread,
+            unit: figure.axis,
+          },
+        ]
+      : [],
+  );
+}
+
+/** Describe the numbers of repeats behind the medians, and whether the medians have intervals. */
+export function countsText(data: ChartData, { ofAttempts }: Figure): string {
+  const spreads = barsOf(data).flatMap(({ spread }) => (spread ? [spread] : []));
+  if (!spreads.length) return "No repeat counts yet.";
+  const repeats = repeatsText(spreads.map(({ n }) => n));
+  if (!ofAttempts) return `Medians of ${repeats}.`;
+  return `Medians of ${repeats}, ${intervalsText(
+    spreads.map(({ interval_low }) => interval_low),
+    "with intervals of 95 % or more",
+  )}.`;
+}
+
+/** Describe the range of the numbers of repeats. */
+export function repeatsText(counts: number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (least !== most) return `${least} to ${most} repeats`;
+  return most === 1 ? "1 repeat" : `${most} repeats`;
+}
+
+/** Describe how many figures lack an interval; `known` is the text if none does. */
+export function intervalsText(lows: (number | null)[], known: string): string {
+  const without = lows.filter((low) => low === null).length;
+  if (!without) return known;
+  return without === lows.length
+    ? "too few for intervals"
+    : `${without} of ${lows.length} have too few for an interval`;
+}

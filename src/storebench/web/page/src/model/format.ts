@@ -1,0 +1,132 @@
+import type { Attempt } from "../api/types";
+import { compared, digits, grouped, NONE } from "./units";
+
+/** Return a formatter for a column's values. The column's name ends with their unit. */
+export function columnText(name: string, values: unknown[]): (value: unknown) => string {
+  const figures = compared(
+    unitIn(name),
+    values.map((value) => (typeof value === "number" ? value : null)),
+  );
+  return (value) => {
+    if (value === null || value === undefined) return NONE;
+    if (typeof value !== "number") return String(value);
+    if (WHOLE.has(name.replace(/_s$/, ""))) return `${Math.round(value)} s`;
+    if (unitIn(name)) return figures.text(value);
+    return Number.isInteger(value) ? grouped(value) : digits(value, 4);
+  };
+}
+
+function unitIn(name: string): string {
+  if (name.endsWith("_bytes")) return "bytes";
+  return name.endsWith("_s") && !name.endsWith("_per_s") ? "s" : "";
+}
+
+/** Format a single figure as a table does. */
+export const cellText = (name: string, value: unknown): string => columnText(name, [value])(value);
+
+/** The phases that Kubernetes reports, in whole seconds. */
+export const WHOLE = new Set(["queued", "scheduled", "image_pulled", "container_started"]);
+
+/** Return a column's heading. */
+export const heading = (name: string) => name.replaceAll("_", " ");
+
+/** Format a time for display: UTC, to the minute. */
+export function moment(time: string): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+}
+
+/** Format a duration in seconds. */
+export function duration(totalSeconds: number): string {
+  const seconds = Math.max(0, Math.round(totalSeconds));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  if (hours) return `${hours} h ${minutes} min`;
+  return minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
+/** Format a range of durations in seconds, as one duration if both ends read the same. */
+export function durations(leastSeconds: number, mostSeconds: number): string {
+  return [...new Set([duration(leastSeconds), duration(mostSeconds)])].join(" to ");
+}
+
+export type Soundness =
+  | "verified"
+  | "client-bound"
+  | "service-bound"
+  | "disturbed"
+  | "failed"
+  | "stopped"
+  | "not run"
+  | "superseded";
+
+/** The signs of attempts' states. */
+export const SIGNS: Record<Soundness, string> = {
+  verified: "✓",
+  "client-bound": "▲",
+  "service-bound": "▼",
+  disturbed: "◆",
+  failed: "✕",
+  stopped: "■",
+  "not run": "○",
+  superseded: "↺",
+};
+
+/** Return an attempt's gravest state. A superseded attempt never counts, whatever its outcome. */
+export function soundness(attempt: Attempt): Soundness {
+  return attempt.superseded ? "superseded" : outcome(attempt);
+}
+
+/** Return an attempt's own outcome, whether it is superseded or not. */
+function outcome(attempt: Attempt): Exclude<Soundness, "superseded"> {
+  if (attempt.status === "not_run") return "not run";
+  // `killed`: something outside of the attempt ended it
+  if (attempt.status !== "verified") return attempt.error_kind === "killed" ? "stopped" : "failed";
+  if (attempt.disturbed) return "disturbed";
+  return bounds(attempt)[0] ?? "verified";
+}
+
+/** Return the bottlenecks other than the store: the client, a service in front of the store, or both. */
+function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
+  return [
+    ...(attempt.client_bound ? (["client-bound"] as const) : []),
+    ...(attempt.service_bound ? (["service-bound"] as const) : []),
+  ];
+}
+
+/** Describe an attempt's state with its reason and all marks. */
+export function remark(attempt: Attempt): string {
+  const outcome = outcomeText(attempt);
+  return attempt.superseded ? `superseded by a later try (${outcome})` : outcome;
+}
+
+function outcomeText(attempt: Attempt): string {
+  const state = outcome(attempt);
+  if (state === "failed") return `failed: ${attempt.error_kind ?? "no reason"}`;
+  const doubts = [
+    attempt.perhaps_disturbed ? `; possibly disturbed: ${attempt.perhaps_disturbed}` : "",
+    attempt.not_judged ? `; not judged: ${attempt.not_judged}` : "",
+  ].join("");
+  const bound = bounds(attempt);
+  if (state === "disturbed") return [`disturbed: ${attempt.disturbed}`, ...bound].join("; ") + doubts;
+  return (bound.length ? bound.join("; ") : state) + doubts;
+}
+
+/** Return the class of a table's cell: short texts stay on one line, long texts get a wide column. */
+export function textClass(text: string): string {
+  return text.length <= 30 ? "sb-short" : "sb-wide";
+}
+
+const plain = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** Return a table as CSV. A field that a line lacks is empty. */
+export function csv(table: Record<string, unknown>[]): string {
+  const names = [...new Set(table.flatMap((line) => Object.keys(line)))];
+  if (!names.length) return "";
+  const field = (value: unknown) => {
+    const text = value === null || value === undefined ? "" : plain(value);
+    // a spreadsheet would run a text that begins like a formula
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const lines = [names, ...table.map((line) => names.map((name) => line[name]))];
+  return `${lines.map((line) => line.map(field).join(",")).join("\r\n")}\r\n`;
+}

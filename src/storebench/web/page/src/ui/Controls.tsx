@@ -1,0 +1,160 @@
+import type { Study } from "../api/types";
+import { byValue, type CellName, descriptionOf, namesOf, type Places, titleOf } from "../model/cells";
+import {
+  type Choice,
+  hiddenOf,
+  isByValue,
+  kindOf,
+  moved,
+  nameOf,
+  ordered,
+  SCALES,
+  scaleOf,
+  toggled,
+  valueLabel,
+} from "../model/choice";
+import { scalars } from "../model/study";
+
+/** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
+export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
+  return (
+    <label className="sb-field">
+      Scale
+      <select value={scaleOf(asked) ?? ""} onChange={(event) => choose({ scale: event.target.value })}>
+        <option value="">as each chart needs</option>
+        {Object.entries(SCALES).map(([name, title]) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Show the menu of the order of the charts' lines. */
+export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
+  return (
+    <label className="sb-field">
+      Order
+      <select
+        value={isByValue(asked) ? "value" : ""}
+        onChange={(event) => choose({ lines: event.target.value })}
+      >
+        <option value="">by store</option>
+        <option value="value">by value</option>
+      </select>
+    </label>
+  );
+}
+
+export const storesOf = (cells: CellName[]) => [...new Set(cells.map((cell) => cell.store))].sort();
+
+/** Return the values of a name among these cells, sorted. */
+export function valuesOf(cells: CellName[], name: string): string[] {
+  const places = new Set(cells.map((cell) => nameOf(cell, name)));
+  return [...places].sort((one, other) => byValue(one || undefined, other || undefined));
+}
+
+/** Show the filters by store, client and axis, and the order of stores. A name with a single value has no filter. */
+export function Filters({ study, cells, choice }: { study: Places; cells: CellName[]; choice: Choice }) {
+  return (
+    <>
+      <Stores stores={storesOf(cells)} choice={choice} />
+      {["client", ...namesOf(study, cells)].map((name) => {
+        const values = valuesOf(cells, name).filter(Boolean);
+        return values.length < 2 ? null : (
+          <fieldset key={name} className="sb-key" title={descriptionOf(study, name) || undefined}>
+            <legend>{name === "client" ? "Clients" : titleOf(study, name)}</legend>
+            {values.map((value) => (
+              <Box key={value} kind={kindOf(name)} name={value} label={valueLabel(value)} choice={choice} />
+            ))}
+          </fieldset>
+        );
+      })}
+    </>
+  );
+}
+
+function Box({
+  kind,
+  name,
+  label,
+  choice: { asked, choose },
+}: {
+  kind: ReturnType<typeof kindOf>;
+  name: string;
+  label: string;
+  choice: Choice;
+}) {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={!hiddenOf(asked, kind).has(name)}
+        onChange={() => choose(toggled(asked, kind, name))}
+      />
+      {label}
+    </label>
+  );
+}
+
+function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
+  const { asked, choose } = choice;
+  const shown = ordered(asked, stores);
+  if (stores.length < 2) return null;
+  return (
+    <fieldset className="sb-key">
+      <legend>Stores</legend>
+      {shown.map((store, place) => (
+        <span key={store} className="sb-store">
+          <button
+            type="button"
+            disabled={place === 0}
+            aria-label={`Move ${store} up`}
+            onClick={() => choose(moved(asked, stores, store, -1))}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            disabled={place === shown.length - 1}
+            aria-label={`Move ${store} down`}
+            onClick={() => choose(moved(asked, stores, store, 1))}
+          >
+            ↓
+          </button>
+          <Box kind="store" name={store} label={store} choice={choice} />
+        </span>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Show the menu of metrics: the ranking metric of each operation, the study's metrics, and the common metrics. */
+export function MetricMenu({
+  study,
+  chosen,
+  onChoose,
+}: {
+  study: Study;
+  chosen: string | undefined;
+  onChoose: (name: string) => void;
+}) {
+  const metrics = scalars(study);
+  const known = !chosen || metrics.some(({ name }) => name === chosen);
+  return (
+    <label className="sb-field">
+      Metric
+      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
+        <option value="">the ranking metric</option>
+        {known ? null : <option value={chosen}>{chosen}</option>}
+        {metrics.map(({ name, title }) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

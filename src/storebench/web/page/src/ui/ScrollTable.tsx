@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+
+interface FrameProps {
+  label: string;
+  dense?: boolean;
+  children: ReactNode;
+}
+
+/** Show a frame in which a wide table scrolls. The page itself never scrolls sideways. */
+export function ScrollFrame({ label, dense, children }: FrameProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls
+    <section className={dense ? "sb-scroll sb-dense" : "sb-scroll"} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+interface TableProps {
+  label: string;
+  columns: readonly string[];
+  className?: string;
+  /** The table's rows. */
+  children: ReactNode;
+}
+
+/** Show a table with a title for each column, in a frame. */
+export function ScrollTable({ label, columns, className, children }: TableProps) {
+  return (
+    <ScrollFrame label={label}>
+      <table className={className}>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </ScrollFrame>
+  );
+}

@@ -1,0 +1,75 @@
+import { logLink } from "../../api/airflow";
+import { all, get } from "../../api/api";
+import { useLoaded } from "../../api/loading";
+import { withStudy } from "../../api/study";
+import type { CellPhases, Study, Turn } from "../../api/types";
+import { Phases } from "../../charts/PhaseCharts";
+import { cellLabel } from "../../model/cells";
+import type { Choice } from "../../model/choice";
+import { moment, remark } from "../../model/format";
+import { toAttempts, toHistory } from "../../model/lead";
+import { titleOfOperation } from "../../model/study";
+import { Lead } from "../../ui/Lead";
+import { Ready } from "../../ui/States";
+
+interface Loaded {
+  study: Study;
+  cells: CellPhases[];
+  turns: Turn[];
+}
+
+async function load(run: string, attempt: string, signal: AbortSignal): Promise<Loaded> {
+  const [phases, turns] = await Promise.all([
+    get("/api/phases", { run, attempt }, signal),
+    all("/api/turns", { run, limit: 500 }, signal),
+  ]);
+  const { study, items } = await withStudy(phases.items, signal);
+  return { study, cells: items, turns };
+}
+
+/** Show the phases of one attempt, and links to its log, cell and run. */
+export function AttemptView({ run, attempt, choice }: { run: string; attempt: string; choice: Choice }) {
+  const loaded = useLoaded((signal) => load(run, attempt, signal), `attempt ${run} ${attempt}`);
+  return (
+    <Ready of={loaded}>
+      {(shown) => (
+        <>
+          <About {...shown} choice={choice} />
+          {shown.cells.length ? <Phases of={{ data: shown }} choice={choice} single /> : null}
+        </>
+      )}
+    </Ready>
+  );
+}
+
+function About({ study, cells, turns, choice }: Loaded & { choice: Choice }) {
+  const attempt = cells[0]?.attempt;
+  if (!attempt)
+    return (
+      <p className="sb-state">
+        <strong>There is no such attempt</strong> in this run.
+      </p>
+    );
+  const log = logLink(attempt, turns);
+  return (
+    <>
+      <p className="sb-line">
+        {titleOfOperation(attempt.operation)} {cellLabel(study, attempt)}, repeat {attempt.repeat}, try{" "}
+        {attempt.try_number}, {moment(attempt.recorded_at)} UTC: {remark(attempt)}
+        {attempt.error ? `: ${attempt.error}` : ""}
+      </p>
+      <p className="sb-line">
+        {log ? <a href={log}>its log in Airflow</a> : null}
+        <Lead choice={choice} to={toAttempts(attempt)}>
+          the attempts of its cell
+        </Lead>
+        <Lead choice={choice} to={toHistory(attempt)}>
+          the cell's history
+        </Lead>
+        <Lead choice={choice} to={{ attempt: "" }}>
+          all cells of the run
+        </Lead>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,326 @@
+import { useEffect, useRef } from "react";
+import { get } from "../../api/api";
+import { begin, useLoaded } from "../../api/loading";
+import { studyNamed } from "../../api/study";
+import type { ExcludedCell, RankedCell, Ranking, Study } from "../../api/types";
+import { labelText, tableSpec } from "../../charts/charts";
+import { Exports } from "../../charts/Exports";
+import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "../../model/cells";
+import { type Choice, changed } from "../../model/choice";
+import { toHistory } from "../../model/lead";
+import { originColumns, originText, together } from "../../model/provenance";
+import {
+  ANY,
+  countText,
+  figuresOf,
+  intervalText,
+  type MeasuredCell,
+  medianText,
+  missingIn,
+  namer,
+  questionOf,
+  type Ranked,
+  rankKey,
+} from "../../model/ranking";
+import { sqlOfRanking } from "../../model/sql";
+import { titleOfOperation } from "../../model/study";
+import { digits, NONE, ratioText } from "../../model/units";
+import { Lead } from "../../ui/Lead";
+import { ScrollTable } from "../../ui/ScrollTable";
+import { Ready } from "../../ui/States";
+import { ClaimsOf } from "./Claims";
+import { RankingChoices } from "./RankingChoices";
+
+interface Props {
+  /** The study of the page's DAG, or of the shown run. */
+  study: string;
+  /** Whether the page shows only this study. */
+  only: boolean;
+  asked: URLSearchParams;
+  choice: Choice;
+}
+
+/** Rank a study's stores and clients. Once the API has answered, the address also has the choices that the API made. */
+export function RankingView({ study, only, asked, choice }: Props) {
+  // on a DAG's own page, rank the DAG's study, whatever the address says
+  const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
+  const key = keyOf(own, study);
+  const loaded = useLoaded(async (signal): Promise<Ranked> => {
+    const found = await get("/api/ranking", questionOf(own, study), signal);
+    return { found, study: await studyNamed(found.study, signal) };
+  }, key);
+  const { data, problem } = loaded;
+  // keep the previous ranking while another loads, so that the focused element keeps the focus
+  const before = useRef<Ranked>(undefined);
+  if (data) before.current = data;
+  const shown = data ?? (problem ? undefined : before.current);
+  useEffect(() => {
+    if (!data) return;
+    const changes = missingIn(asked, data.found);
+    if (!Object.keys(changes).length) return;
+    begin(keyOf(changed(asked, changes), study), Promise.resolve(data)); // the changed address asks for the same ranking
+    choice.choose(changes, true);
+  }, [data, asked, study, choice]);
+  return (
+    <>
+      {problem ? <StartAnew asked={asked} choice={choice} /> : null}
+      <div aria-busy={!data && !problem}>
+        <Ready of={{ data: shown, problem }}>
+          {(ranked) => <Places {...ranked} only={only} choice={choice} />}
+        </Ready>
+      </div>
+    </>
+  );
+}
+
+const keyOf = (asked: URLSearchParams, study: string) =>
+  `ranking ${JSON.stringify(questionOf(asked, study))}`;
+
+/** Show a button that resets an address whose ranking does not exist. */
+function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }) {
+  const own = [...asked.keys()].filter((name) => name.startsWith(rankKey("")));
+  return (
+    <p className="sb-line">
+      <button type="button" onClick={() => choice.choose(Object.fromEntries(own.map((name) => [name, ""])))}>
+        reset the choices
+      </button>
+    </p>
+  );
+}
+
+/** Show the choices, the ranking, the excluded cells, and the claims. */
+export function Places({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
+  return (
+    <>
+      <RankingChoices study={study} found={found} only={only} choice={choice} />
+      <RankingTables study={study} found={found} choice={choice} />
+      <ClaimsOf study={found.study} />
+    </>
+  );
+}
+
+/** Show the ranking and the excluded cells. `among` distinguishes the tables' labels from other rankings on the page. */
+export function RankingTables({ study, found, choice, among = "" }: Shown & { among?: string }) {
+  const { ranked, excluded } = found;
+  const cells: CellName[] = [...ranked, ...excluded];
+  const note = noteOf(found);
+  return (
+    <>
+      <h3>
+        {titleOfRanking(found)}, {found.better} is better
+      </h3>
+      <p className="sb-line">{whereText(study, found)}</p>
+      {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
+      <p className="sb-line">
+        {ranked.length} ranked, {excluded.length} excluded
+        <Exports
+          title="the ranking"
+          source={sourceOf(study, found)}
+          note={note}
+          run={found.study}
+          name={`ranking-${found.operation}-${found.metric}`}
+          sql={sqlOfRanking(found.study, found.operation, found.metric, [...ranked, ...excluded])}
+          table={[
+            ...ranked.map((one) => takenOf(study, found, one, cells)),
+            ...excluded.map((one) => takenOf(study, found, one, cells)),
+          ]}
+          spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
+        />
+      </p>
+      {ranked.length ? (
+        <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
+      ) : (
+        <p className="sb-state">
+          <strong>Nothing can be ranked.</strong> All measured cells are excluded, for the reasons below.
+        </p>
+      )}
+      <p className="sb-note">{note}</p>
+      {excluded.length ? (
+        <Excluded study={study} found={found} choice={choice} label={`Excluded${among}`} />
+      ) : null}
+    </>
+  );
+}
+
+export const titleOfRanking = ({ operation, title }: Ranking) => `${titleOfOperation(operation)}: ${title}`;
+
+type Shown = Ranked & { choice: Choice };
+
+/** Show a line for each ranked cell, with a link to the cell's history. */
+function Lines({ study, found, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(found);
+  const name = namer(study, [...found.ranked, ...found.excluded]);
+  return (
+    <ScrollTable
+      label={label}
+      columns={["place", "cell", "median", "interval", "n", RELATIVE, "it is", "guarantee", "unsound"]}
+    >
+      {found.ranked.map((line) => (
+        <tr key={line.cell_key}>
+          <td className="sb-number">{line.place}</td>
+          <th scope="row">
+            <CellLead found={found} cell={line} name={name(line)} choice={choice} />
+          </th>
+          <td className="sb-number">{medianText(line, figures)}</td>
+          <td className="sb-number">{intervalText(line, figures)}</td>
+          <td className="sb-number">{countText(line)}</td>
+          <td className="sb-number">{timesText(line)}</td>
+          <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
+            {saidOf(found, line)}
+            {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
+            {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
+          </td>
+          <td>{line.guarantee ?? NONE}</td>
+          <td>{line.remarks.join("; ") || NONE}</td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function Excluded({ study, found, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(found);
+  const name = namer(study, [...found.ranked, ...found.excluded]);
+  return (
+    <>
+      <h3>Excluded</h3>
+      <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
+        {found.excluded.map((one) => (
+          <tr key={one.cell_key}>
+            <th scope="row">
+              <CellLead found={found} cell={one} name={name(one)} choice={choice} />
+            </th>
+            <td>{one.reasons.map(({ reason }) => reason).join(", ")}</td>
+            <td className="sb-wide">{one.reasons.map(({ text }) => text).join("; ")}</td>
+            <td className="sb-number">{medianText(one, figures)}</td>
+            <td className="sb-number">{intervalText(one, figures)}</td>
+            <td className="sb-number">{countText(one)}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+    </>
+  );
+}
+
+function CellLead({
+  found: { operation, metric },
+  cell: { cell_key },
+  name,
+  choice,
+}: {
+  found: Ranking;
+  cell: MeasuredCell;
+  name: string;
+  choice: Choice;
+}) {
+  return (
+    <Lead choice={choice} to={toHistory({ cell_key, operation }, metric)}>
+      {name}
+    </Lead>
+  );
+}
+
+const RELATIVE = "relative to the best";
+const timesText = ({ relative_to_best: times }: RankedCell) =>
+  times === null ? NONE : `${digits(times, 3)} ×`;
+
+/** Return a line's verdict as a text: `faster` or `slower` for times. */
+const saidOf = ({ unit }: Ranking, { verdict }: RankedCell) =>
+  verdict === "the best" ? verdict : labelText({ verdict, unit });
+
+function rangeText({ ratio, ratio_low, ratio_high }: RankedCell): string {
+  if (ratio === null || ratio_low === null || ratio_high === null) return "";
+  return `ratio ${ratioText(ratio_low)} to ${ratioText(ratio_high)}`;
+}
+
+/** Explain how to read the table. */
+function noteOf(found: Ranking): string {
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more for at least 6 attempts. Cells share a place if no difference from the first cell of the place is detected. The verdict compares the cell with the best cell (A) by the ratio of the geometric means, run by run where runs have both: cells with the verdicts the same, within ${found.margin_percent} %, and cannot tell share the place of the best. ${found.test}.`;
+}
+
+/** Describe the dataset, the axes' values, and the environment. */
+function whereText(study: Study, found: Ranking): string {
+  const axes = Object.entries(found.axes).map(
+    ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
+  );
+  const environment = found.environments.find(({ id }) => id === found.environment);
+  const cells = [...found.ranked, ...found.excluded];
+  return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
+}
+
+/** Describe the choices and the origin of the figures. */
+function sourceOf(study: Study, found: Ranking): string {
+  return [
+    found.study,
+    whereText(study, found),
+    originText(together(found.ranked.map(({ origin }) => origin))),
+    found.environment ? `environment ${found.environment}` : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** Return a cell for export. */
+function takenOf(
+  study: Study,
+  found: Ranking,
+  one: RankedCell | ExcludedCell,
+  cells: CellName[],
+): Record<string, unknown> {
+  const line = "place" in one ? one : null;
+  return {
+    study: found.study,
+    operation: found.operation,
+    place: line?.place ?? null,
+    cell_key: one.cell_key,
+    store: one.store,
+    client: one.client,
+    ...columns(study, one, namesOf(study, cells)),
+    metric: found.metric,
+    unit: found.unit,
+    n: one.spread?.n ?? 0,
+    median: one.spread?.median ?? null,
+    interval_low: one.spread?.interval_low ?? null,
+    interval_high: one.spread?.interval_high ?? null,
+    interval_coverage: one.spread?.interval_coverage ?? null,
+    runs: one.runs,
+    verdict: line?.verdict ?? null,
+    reason: line?.reason ?? null,
+    relative_to_best: line?.relative_to_best ?? null,
+    ratio: line?.ratio ?? null,
+    ratio_low: line?.ratio_low ?? null,
+    ratio_high: line?.ratio_high ?? null,
+    guarantee: one.guarantee,
+    remarks: line ? line.remarks.join("; ") : null,
+    excluded:
+      "reasons" in one ? one.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
+    environment: found.environment,
+    ...originColumns(one.origin),
+  };
+}
+
+/** Return the table in a form that fits into a picture. */
+function textsOf(study: Study, found: Ranking): Record<string, string>[] {
+  const name = namer(study, [...found.ranked, ...found.excluded]);
+  const written = figuresOf(found);
+  const figures = (one: MeasuredCell) => ({
+    cell: name(one),
+    median: medianText(one, written),
+    interval: intervalText(one, written),
+    n: countText(one),
+  });
+  return [
+    ...found.ranked.map((line) => ({
+      place: String(line.place),
+      ...figures(line),
+      [RELATIVE]: timesText(line),
+      "it is": saidOf(found, line),
+    })),
+    ...found.excluded.map((one) => ({
+      place: NONE,
+      ...figures(one),
+      [RELATIVE]: NONE,
+      "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
+    })),
+  ];
+}

@@ -1,0 +1,167 @@
+import { get } from "../../api/api";
+import { begin, useLoaded } from "../../api/loading";
+import type { Run, Runs } from "../../api/types";
+import { isOfDataset, valueText } from "../../model/cells";
+import { duration, moment } from "../../model/format";
+
+const MOST = 100;
+
+export const runsKey = (dag?: string) => `runs ${dag}`;
+
+export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Runs> {
+  return get("/api/runs", { limit: MOST, dag }, signal);
+}
+
+/** Load the newest runs, of one DAG or of all DAGs. */
+export function useRuns(dag?: string) {
+  return useLoaded((signal) => loadRuns(dag, signal), runsKey(dag), 15_000);
+}
+
+/** Return the run that is shown by default: the run "latest", or if all runs were refused the newest run. */
+export const defaultRun = ({
+  items,
+  latest,
+}: Pick<Runs, "items"> & { latest?: Runs["latest"] }): string | undefined => latest ?? items[0]?.id;
+
+const NEWEST = "newest run";
+
+/** Begin to load the run that is shown by default. */
+export const beginNewest = () => begin(NEWEST, loadNewest());
+
+const loadNewest = (signal?: AbortSignal) => get("/api/run", { run: "latest" }, signal);
+
+/** Load the default run if it is `wanted`: it loads sooner than the list of runs. */
+export function useNewest(wanted: boolean): Run | undefined {
+  const load = async (signal: AbortSignal) => (wanted ? loadNewest(signal) : undefined);
+  return useLoaded(load, wanted ? NEWEST : "").data;
+}
+
+/** Show a menu of the newest runs. */
+export function RunMenu({
+  label,
+  chosen,
+  runs,
+  onChoose,
+}: {
+  label: string;
+  chosen: string | undefined;
+  runs: Run[];
+  onChoose: (id: string) => void;
+}) {
+  const known = runs.some((run) => run.id === chosen);
+  return (
+    <label className="sb-field">
+      {label}
+      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
+        {chosen && !known ? <option value={chosen}>{chosen}</option> : null}
+        {chosen ? null : <option value="">choose a run</option>}
+        {runs.map((run) => (
+          <option key={run.id} value={run.id}>
+            {runLabel(run)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A run as a list has it, without parameters. */
+export type Listed = Omit<Run, "params">;
+
+/** Describe a run: start, study, stores or single cell, dataset, state and counts. */
+export function runLabel(run: Listed): string {
+  const parts = [
+    `${moment(run.started_at)} UTC`,
+    run.study,
+    ...(whatOf(run) ? [`${madeAs(run)}${whatOf(run)}`] : []),
+    ...datasetOf(run),
+    run.state,
+    ...(run.state === "refused" ? [] : [counts(run)]),
+  ];
+  return parts.join(" · ");
+}
+
+/** Describe the kind of a run by its name: a turn, or a cell of a backfill. */
+function madeAs({ airflow_run_id }: Listed): string {
+  const turn = /^turns__.*__0*([0-9]+)([AB])$/.exec(airflow_run_id);
+  if (turn) return `turn ${turn[1]} of ${turn[2]}: `;
+  return /^(backfill|cell)__/.test(airflow_run_id) ? "backfill: " : "";
+}
+
+/** Describe a run's stores or single cell; empty before the run is planned. */
+export function whatOf(run: Listed): string {
+  if (!run.cell_key) return run.stores.join(", ");
+  // a key consists of the study, the cell's own parts, and the dataset
+  const [, ...parts] = run.cell_key.split("/");
+  const places = parts.filter((part) => !isOfDataset(part.split("=")[0] ?? ""));
+  return `one cell, ${places.join(" ")}`;
+}
+
+/** Describe a run's dataset; empty if not known yet. */
+function datasetOf(run: Listed): string[] {
+  return run.rows === null ? [] : [`rows ${valueText(run.rows)}, seed ${run.seed}`];
+}
+
+/** Count a run's operations by outcome. The newest try of each operation counts. */
+export function counts(run: Listed): string {
+  return [
+    `${run.verified} verified${run.disturbed ? `, of these ${run.disturbed} disturbed` : ""}`,
+    ...(run.failed ? [`${run.failed} failed`] : []),
+    ...(run.not_run ? [`${run.not_run} not run`] : []),
+  ].join(", ");
+}
+
+/** Return the default run to compare a run with: the newest earlier run that is likely to share cells with it. */
+export function earlier(runs: Run[], id: string): Run | undefined {
+  const run = runs.find((one) => one.id === id);
+  return runs.find(
+    (one) =>
+      run &&
+      one.started_at < run.started_at &&
+      one.verified > 0 &&
+      (one.state === "success" || one.state === "failed") &&
+      one.study === run.study &&
+      one.rows === run.rows &&
+      one.seed === run.seed &&
+      one.stores.some((store) => run.stores.includes(store)),
+  );
+}
+
+/** Return the number of completed operations, without operations that were not run. */
+export const done = (run: Run) => run.verified + run.failed;
+
+/** Return a run's working time in seconds, without the time between an end and a restart. */
+export function took(run: Listed): number {
+  const until = run.finished_at ? Date.parse(run.finished_at) : Date.now();
+  return (until - Date.parse(run.started_at)) / 1000 - run.rested_s;
+}
+
+/** Count runs by state. */
+export function runStates(runs: Run[]): string {
+  const states = [...new Set(runs.map(({ state }) => state))];
+  return states.map((state) => `${runs.filter((run) => run.state === state).length} ${state}`).join(", ");
+}
+
+/** Show a run's state in one line. */
+export function RunLine({ run, label }: { run: Run; label?: string }) {
+  if (run.state === "refused")
+    return (
+      <div className="sb-state sb-problem">
+        {label ? <strong>{label}</strong> : null} <strong>This run was refused before any work.</strong>{" "}
+        {run.reason}
+      </div>
+    );
+  return (
+    <p className="sb-line">
+      {label ? <strong>{label}</strong> : null}
+      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.study}: {done(run)} of{" "}
+      {run.planned} operations,{" "}
+      {[
+        counts(run),
+        ...datasetOf(run),
+        duration(took(run)),
+        `method ${run.method_version}, code ${run.code_version}`,
+      ].join(" · ")}
+    </p>
+  );
+}

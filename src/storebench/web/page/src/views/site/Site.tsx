@@ -1,0 +1,113 @@
+import { useState } from "react";
+import { valueText } from "../../model/cells";
+import { duration, moment } from "../../model/format";
+import { grouped, NONE } from "../../model/units";
+import { ScrollTable } from "../../ui/ScrollTable";
+import { counts, type Listed, runLabel, took, whatOf } from "../run/Runs";
+
+/** A run and its page; a refused run has none. */
+type SiteRun = Listed & { page: string | null };
+
+/** The content of a site's first page, which `storebench site` writes into the page's file. */
+export interface SiteContent {
+  written_at: string;
+  code_version: string;
+  studies: {
+    name: string;
+    title: string;
+    /** The number of rows of each table's files. */
+    rows: Record<string, number>;
+    /** The page of its rankings, if it has any. */
+    rankings: string | null;
+  }[];
+  /** The runs, newest first. */
+  runs: SiteRun[];
+}
+
+/** The number of a study's runs that are shown at first. */
+const MOST = 100;
+const COLUMNS = ["started, UTC", "what", "rows", "seed", "state", "operations", "took", "code"];
+const FORMATS = { csv: "CSV", parquet: "Parquet" };
+
+/** Show all studies with their runs and data files. */
+export function Site({ site: { written_at, code_version, studies, runs } }: { site: SiteContent }) {
+  const [wanted, setWanted] = useState("");
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = runs.filter((run) => {
+    const text = `${runLabel(run)} ${run.airflow_run_id}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  return (
+    <main className="sb-page">
+      <h1>Results</h1>
+      <p className="sb-line">
+        {grouped(runs.length)} runs · written {moment(written_at)} UTC by Storebench {code_version} · all runs
+        as <Files stem="data/runs" />
+      </p>
+      <label className="sb-field">
+        Runs with these words
+        <input value={wanted} onChange={(event) => setWanted(event.target.value)} />
+      </label>
+      {studies.map(({ name, title, rows, rankings }) => (
+        <section key={name} aria-label={title}>
+          <h2>{title}</h2>
+          {rankings ? (
+            <p className="sb-line">
+              <a href={rankings}>Ranking of {title}</a>
+            </p>
+          ) : null}
+          {Object.entries(rows).map(([table, count]) => (
+            <p key={table} className="sb-line">
+              {table}, {grouped(count)} rows: <Files stem={`data/${name}/${table}`} />
+            </p>
+          ))}
+          <RunTable title={title} runs={matching.filter((run) => run.study === name)} />
+        </section>
+      ))}
+    </main>
+  );
+}
+
+/** Show links to a table's files. */
+const Files = ({ stem }: { stem: string }) =>
+  Object.entries(FORMATS).map(([end, format]) => (
+    <a key={end} href={`${stem}.${end}`} aria-label={`${stem} as ${format}`}>
+      {format}
+    </a>
+  ));
+
+function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? runs : runs.slice(0, MOST);
+  if (!runs.length) return <p className="sb-state">No run of this study has these words.</p>;
+  return (
+    <>
+      <ScrollTable label={`Runs of ${title}`} columns={COLUMNS}>
+        {shown.map((run) => (
+          <tr key={run.id}>
+            <td className="sb-short">
+              {run.page ? <a href={run.page}>{moment(run.started_at)}</a> : moment(run.started_at)}
+            </td>
+            <td>{whatOf(run) || NONE}</td>
+            <td className="sb-number">{valueText(run.rows)}</td>
+            <td className="sb-number">{run.seed ?? NONE}</td>
+            <td>
+              <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.reason}
+            </td>
+            <td>{run.state === "refused" ? NONE : counts(run)}</td>
+            <td className="sb-short">{run.finished_at ? duration(took(run)) : NONE}</td>
+            <td className="sb-short">{run.code_version}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      {shown.length < runs.length ? (
+        <p className="sb-line">
+          The newest {MOST} of {grouped(runs.length)} are shown.
+          <button type="button" onClick={() => setAll(true)}>
+            show all
+          </button>
+        </p>
+      ) : null}
+    </>
+  );
+}

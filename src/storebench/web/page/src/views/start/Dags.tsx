@@ -1,0 +1,63 @@
+import type { ReactNode } from "react";
+import { studies } from "../../api/airflow";
+import { useLoaded } from "../../api/loading";
+import type { Choose } from "../../model/choice";
+import { Ready } from "../../ui/States";
+
+const EVERY_MS = 15_000;
+
+/** Show a view of a study's DAG: the DAG of the page, or a chosen DAG. `clears` is the parameter of the address that another choice resets. */
+export function OfDag({
+  dagId,
+  asked,
+  choose,
+  clears,
+  children,
+}: {
+  dagId?: string;
+  asked: URLSearchParams;
+  choose: Choose;
+  clears: string;
+  children: (dag: string) => ReactNode;
+}) {
+  const loaded = useLoaded(studies, "studies", EVERY_MS);
+  return (
+    <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may see.</p>}>
+      {(dags) => {
+        const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
+        return (
+          <>
+            {dagId ? null : (
+              <div className="sb-fields">
+                <label className="sb-field">
+                  Study
+                  <select value={dag} onChange={(event) => choose({ dag: event.target.value, [clears]: "" })}>
+                    {dags.map(({ dag_id }) => (
+                      <option key={dag_id}>{dag_id}</option>
+                    ))}
+                  </select>
+                </label>
+              </div>
+            )}
+            {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (
+              <p className="sb-state sb-problem">
+                <strong>This DAG is paused in Airflow.</strong> New runs wait until you unpause the DAG.
+              </p>
+            ) : null}
+            {children(dag)}
+          </>
+        );
+      }}
+    </Ready>
+  );
+}
+
+/** Tell the user that the permission to start runs is missing. */
+export function NoPermission() {
+  return (
+    <p className="sb-state sb-problem" role="alert">
+      <strong>You may not start runs of this DAG.</strong> Ask the administrator of this Airflow for
+      permission, or send this page's address to somebody with that permission.
+    </p>
+  );
+}

@@ -1,0 +1,278 @@
+import { useEffect, useRef, useState } from "react";
+import { logLink } from "../../api/airflow";
+import { all, get } from "../../api/api";
+import { useLoaded, useSettled } from "../../api/loading";
+import { unknownStudy, withStudy } from "../../api/study";
+import { type Attempt, attemptStatusValues as STATUSES, type Study, type Turn } from "../../api/types";
+import { tableSpec } from "../../charts/charts";
+import { Exports } from "../../charts/Exports";
+import { columnsOf, isSort, shown, taken } from "../../model/attempts";
+import { datasetsText, isOfDataset, namesOf, titleOf } from "../../model/cells";
+import { axisKey, type Choice, type Choose, valueLabel } from "../../model/choice";
+import { soundness, textClass } from "../../model/format";
+import { toHistory, toNext } from "../../model/lead";
+import { sourceOf } from "../../model/provenance";
+import { sqlOf } from "../../model/sql";
+import { operationsOf } from "../../model/study";
+import { valuesOf } from "../../ui/Controls";
+import { Lead } from "../../ui/Lead";
+import { ScrollFrame } from "../../ui/ScrollTable";
+import { Ready } from "../../ui/States";
+
+const SIZE = 100;
+/** The typed filters: parts of names. */
+const TYPED = ["store", "client"] as const;
+type Typed = Record<(typeof TYPED)[number], string>;
+
+interface Props extends Choice {
+  run: string | undefined;
+  asked: URLSearchParams;
+}
+
+/** Load a run's planned turns and their study. */
+function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
+  const { data } = useLoaded(
+    async (signal) => withStudy(run ? await all("/api/turns", { run, limit: 500 }, signal) : [], signal),
+    `turns ${run}`,
+  );
+  return data ?? { study: unknownStudy(""), items: [] };
+}
+
+/** Show all attempts, sorted and filtered by the database. */
+export function TableView({ run, asked, choose, link }: Props) {
+  const sortBy = asked.get("sort");
+  const sort = isSort(sortBy) ? sortBy : "recorded_at";
+  const descending = asked.get("order") !== "ascending";
+  const text = (name: string) => asked.get(name) || undefined;
+  const number = (name: string) => (text(name) ? Number(text(name)) : undefined);
+  const filters = {
+    store: text("store"),
+    client: text("client"),
+    rows: number("rows"),
+    seed: number("seed"),
+    operation: text("operation"),
+    status: text("status") as Attempt["status"] | undefined, // the API checks the status
+  };
+  const axis = [...asked]
+    .filter(([name, wanted]) => name.startsWith(axisKey("")) && wanted)
+    .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
+  const only = text("only");
+  const query = { run, cell: only, sort, descending, ...filters, axis };
+  // another query begins at its first page
+  const key = JSON.stringify(query);
+  const [place, setPlace] = useState({ key, offset: 0 });
+  const offset = place.key === key ? place.offset : 0;
+  const setOffset = (offset: number) => setPlace({ key, offset });
+  const loaded = useLoaded(async (signal) => {
+    const page = await get("/api/attempts", { ...query, limit: SIZE, offset }, signal);
+    return { ...page, ...(await withStudy(page.items, signal)) };
+  }, `attempts ${key} ${offset}`);
+  const { study: of, items: turns } = useTurns(run);
+  const operations = operationsOf(
+    of,
+    turns.flatMap((turn) => turn.operations),
+  );
+  const inAddress = Object.fromEntries(TYPED.map((name) => [name, asked.get(name) ?? ""])) as Typed;
+  const [typed, setTyped] = useTyped(inAddress, choose);
+  return (
+    <>
+      <div className="sb-fields">
+        {TYPED.map((name) => (
+          <label key={name} className="sb-field">
+            {name}
+            <input
+              value={typed[name]}
+              placeholder="all, or a part of its name"
+              onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+            />
+          </label>
+        ))}
+        {namesOf(of, turns).map((name) => {
+          const values = valuesOf(turns, name).filter(Boolean);
+          const key = isOfDataset(name) ? name : axisKey(name);
+          const chosen = asked.get(key) || undefined;
+          return values.length < 2 && !chosen ? null : (
+            <Menu
+              key={name}
+              name={key}
+              label={titleOf(of, name)}
+              chosen={chosen}
+              values={values}
+              text={valueLabel}
+              onChoose={choose}
+            />
+          );
+        })}
+        <Menu
+          name="operation"
+          chosen={filters.operation}
+          values={operations.map((operation) => operation.name)}
+          onChoose={choose}
+        />
+        <Menu name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
+      </div>
+      {only ? (
+        <p className="sb-line">
+          Only {only}
+          <button type="button" onClick={() => choose({ only: "" })}>
+            all cells
+          </button>
+        </p>
+      ) : null}
+      <Ready of={loaded}>
+        {({ study, items, offset: first, more }) => {
+          const columns = columnsOf(study, items);
+          return (
+            <>
+              <p className="sb-line">
+                {items.length ? `${first + 1} to ${first + items.length}` : "No attempts match"}
+                <button
+                  type="button"
+                  disabled={offset === 0}
+                  onClick={() => setOffset(Math.max(0, offset - SIZE))}
+                >
+                  newer page
+                </button>
+                <button type="button" disabled={!more} onClick={() => setOffset(offset + SIZE)}>
+                  next page
+                </button>
+                <Exports
+                  run={run ?? ""}
+                  sql={sqlOf({ study, cells: items, runs: run ? [run] : [] })}
+                  name="attempts"
+                  title="this page of attempts"
+                  source={sourceOf(run ?? "all runs", datasetsText(study, items), items)}
+                  table={taken(study, items)}
+                  spec={(_, theme) => tableSpec(shown(study, items), theme)}
+                />
+              </p>
+              <ScrollFrame label="Attempts" dense>
+                <table>
+                  <thead>
+                    <tr>
+                      {link ? <th scope="col">leads to</th> : null}
+                      {columns.map(({ title, sort: by }) => (
+                        <th
+                          key={title}
+                          scope="col"
+                          aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
+                        >
+                          {by ? (
+                            <button
+                              type="button"
+                              onClick={() =>
+                                choose({
+                                  sort: by,
+                                  order: by === sort && descending ? "ascending" : "descending",
+                                })
+                              }
+                            >
+                              {title} {by === sort ? (descending ? "↓" : "↑") : ""}
+                            </button>
+                          ) : (
+                            title
+                          )}
+                        </th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {items.map((attempt) => (
+                      <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
+                        {link ? (
+                          <Leads attempt={attempt} turns={turns} choice={{ asked, choose, link }} />
+                        ) : null}
+                        {columns.map(({ title, text, hint, number }) => (
+                          <td
+                            key={title}
+                            className={number ? "sb-number" : textClass(text(attempt))}
+                            title={hint?.(attempt) ?? undefined}
+                          >
+                            {text(attempt)}
+                          </td>
+                        ))}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </ScrollFrame>
+            </>
+          );
+        }}
+      </Ready>
+    </>
+  );
+}
+
+/** Show links to an attempt's phases, its cell's history, and its log in Airflow. */
+function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; choice: Choice }) {
+  const log = logLink(attempt, turns);
+  return (
+    <td className="sb-short">
+      <Lead choice={choice} to={toNext(attempt)}>
+        phases
+      </Lead>{" "}
+      <Lead choice={choice} to={toHistory(attempt)}>
+        history
+      </Lead>{" "}
+      {log ? <a href={log}>log</a> : null}
+    </td>
+  );
+}
+
+const trimmed = (typed: Typed) =>
+  Object.fromEntries(TYPED.map((name) => [name, typed[name].trim()])) as Typed;
+
+/** Synchronize the text fields with the address: the address follows when typing pauses, and the fields follow other changes of the address. */
+function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => void] {
+  const [typed, setTyped] = useState(inAddress);
+  const settled = JSON.stringify(trimmed(useSettled(typed)));
+  const there = JSON.stringify(inAddress);
+  const known = useRef({ there, settled, choose });
+  known.current.choose = choose;
+  useEffect(() => {
+    if (settled === known.current.settled) return;
+    known.current.settled = settled;
+    if (settled === known.current.there) return;
+    known.current.there = settled;
+    known.current.choose(JSON.parse(settled), true);
+  }, [settled]);
+  useEffect(() => {
+    if (there === known.current.there) return;
+    known.current.there = there;
+    setTyped(JSON.parse(there));
+  }, [there]);
+  return [typed, setTyped];
+}
+
+function Menu({
+  name,
+  label = name,
+  chosen,
+  values,
+  text = (value) => value.replace("_", " "),
+  onChoose,
+}: {
+  name: string;
+  label?: string;
+  chosen: string | undefined;
+  values: readonly string[];
+  text?: (value: string) => string;
+  onChoose: (changes: Record<string, string>) => void;
+}) {
+  // the chosen value may be of another run
+  const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
+  return (
+    <label className="sb-field">
+      {label}
+      <select value={chosen ?? ""} onChange={(event) => onChoose({ [name]: event.target.value })}>
+        <option value="">all</option>
+        {all.map((value) => (
+          <option key={value} value={value}>
+            {text(value)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

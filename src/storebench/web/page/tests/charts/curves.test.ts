@@ -1,0 +1,161 @@
+import * as vega from "vega";
+import { compile } from "vega-lite";
+import { describe, expect, it } from "vitest";
+import type { CellArtifacts, Metric } from "../../src/api/types";
+import { curvePanels, curveSpec, curveTable, hasCurves } from "../../src/charts/curves";
+import { metricNamed } from "../../src/model/study";
+import { LIGHT } from "../../src/ui/theme";
+import { FILL, SUM, TOY, toy } from "../data";
+
+const LATENCY = metricNamed(TOY, "latency_s") as Metric;
+const DONE: Metric = {
+  name: "done_bytes",
+  title: "bytes done",
+  unit: "bytes",
+  better: "neither",
+  kind: "series",
+  by_cover: false,
+};
+const POINTS: [number, number][] = [
+  [0, 0.001],
+  [50, 0.002],
+  [90, 0.004],
+  [99, 0.02],
+  [100, 0.05],
+];
+const LAYOUT = { colour: "codec", panel: "level" };
+
+function found(codec: string, level: string, changes: Partial<CellArtifacts> = {}): CellArtifacts {
+  const { cell_key, study, store, client, axes, rows, seed } = toy("sum", 1, { codec, level });
+  const own = { cell_key, study, store, client, axes, rows, seed, operation: "sum", n: 3 };
+  return { ...own, percentiles: { latency_s: POINTS }, series: {}, ...changes };
+}
+
+async function drawn(
+  cells: CellArtifacts[],
+  scale: "linear" | "logarithmic",
+  metric = LATENCY,
+  over?: Metric,
+) {
+  const [panel] = curvePanels(TOY, cells, [SUM], metric, LAYOUT, over);
+  const values = ["none", "zip"];
+  const shown = { metric, over, scale, colour: "codec", values, description: "what" };
+  const spec = curveSpec(TOY, panel?.curves ?? [], shown, 800, LIGHT, true);
+  return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
+}
+
+describe("curves", () => {
+  it("are in panels, and named by what else tells them apart", () => {
+    const cells = [
+      found("zip", "2"),
+      found("none", "2"),
+      found("none", "10"),
+      found("none", "2", { client: "foot" }),
+    ];
+    const panels = curvePanels(TOY, cells, [SUM], LATENCY, LAYOUT);
+    expect(panels.map(({ name, curves }) => [name, ...curves.map((curve) => curve.name)])).toEqual([
+      ["level 2", "hand", "hand", "foot"],
+      ["level 10", "hand"],
+    ]);
+  });
+
+  it("are of operations that have them", () => {
+    const cells = [found("zip", "2"), found("zip", "3", { percentiles: {} })];
+    expect(hasCurves(cells, LATENCY, [FILL, SUM])).toBe(true);
+    expect(hasCurves(cells, LATENCY, [FILL])).toBe(false);
+    expect(hasCurves(cells, DONE, [SUM])).toBe(false);
+    expect(curvePanels(TOY, cells, [SUM], LATENCY, LAYOUT)).toHaveLength(1);
+  });
+
+  it("give each nine of a distribution the same length, and its greatest value a place", async () => {
+    const svg = await drawn([found("zip", "2")], "linear");
+    for (const label of ["0 %", "50 %", "90 %", "99 %", "percentile", "seconds", "zip"])
+      expect(svg).toContain(`>${label}<`);
+    expect(svg).not.toContain("99.9 %");
+    const place = (label: string) =>
+      Number(svg.match(new RegExp(`translate\\(([\\d.]+),[^>]*>${label}<`))?.[1]);
+    expect(place("90 %") - place("0 %")).toBeCloseTo(place("99 %") - place("90 %"), -1);
+    expect(svg.match(/class="mark-symbol[\s\S]*?<\/g>/)?.[0].match(/<path/g)).toHaveLength(POINTS.length);
+  });
+
+  it("have no place on a logarithmic scale for 0", async () => {
+    const series: [number, number][] = [
+      [0, 0],
+      [1, 2 ** 20],
+      [2, 2 ** 30],
+    ];
+    const svg = await drawn([found("zip", "2", { series: { done_bytes: series } })], "logarithmic", DONE);
+    expect(svg).toContain("MB, logarithmic");
+    expect(svg).toContain("seconds since the operation began");
+    expect(svg).not.toMatch(/NaN|Infinity/);
+  });
+
+  it("lie over another series where both have a value, in the order of time", async () => {
+    const over: Metric = { ...DONE, name: "rate_per_s", title: "rate", unit: "operations/s" };
+    const series: Record<string, [number, number][]> = {
+      done_bytes: [
+        [0, 2 ** 20],
+        [5, 2 ** 21],
+        [10, 2 ** 22],
+      ],
+      rate_per_s: [
+        [0, 100],
+        [5, 300],
+        [7, 500],
+        [10, 200],
+      ],
+    };
+    const cells = [found("zip", "2", { series })];
+    const [panel] = curvePanels(TOY, cells, [SUM], DONE, LAYOUT, over);
+    const curves = panel?.curves ?? [];
+    expect(curves[0]?.points).toEqual([
+      [100, 2 ** 20],
+      [300, 2 ** 21],
+      [200, 2 ** 22],
+    ]);
+    const svg = await drawn(cells, "linear", DONE, over);
+    expect(svg).toContain(">rate, operations/s<");
+    const line = svg.match(/mark-line[\s\S]*?<path[^>]* d="([^"]+)"/)?.[1] ?? "";
+    const x = [...line.matchAll(/[ML]([\d.]+),/g)].map(([, at]) => Number(at));
+    expect(x).toHaveLength(3);
+    expect([...x].sort((one, other) => one - other)).toEqual([x[0], x[2], x[1]]);
+    const [row] = curveTable(TOY, curves, DONE, [], "toy/one", () => [toy("sum", 1)], over);
+    expect(row).toMatchObject({ rate_per_s: 100, done_bytes: 2 ** 20 });
+    expect(row).not.toHaveProperty("since_begin_s");
+    expect(hasCurves([found("zip", "2", { series: { done_bytes: [[0, 1]] } })], DONE, [SUM], over)).toBe(
+      false,
+    );
+  });
+
+  it("are dashed where colour does not tell them apart", async () => {
+    const one = await drawn([found("zip", "2"), found("none", "2")], "linear");
+    const two = await drawn([found("zip", "2"), found("zip", "2", { client: "foot" })], "linear");
+    expect(one).not.toContain("stroke-dasharray");
+    expect(two).toContain("stroke-dasharray");
+    expect(two).toContain(">foot<");
+  });
+
+  it("are taken away point by point", () => {
+    const [panel] = curvePanels(TOY, [found("zip", "2")], [SUM], LATENCY, LAYOUT);
+    const table = curveTable(TOY, panel?.curves ?? [], LATENCY, ["codec", "level"], "toy/one", () => [
+      toy("sum", 1),
+    ]);
+    expect(table).toHaveLength(POINTS.length);
+    expect(table[3]).toEqual({
+      store: "abacus",
+      client: "hand",
+      operation: "sum",
+      codec: "zip",
+      level: "2",
+      run: "toy/one",
+      n: 3,
+      server: "FerretDB v2.7.0",
+      durability: "disk",
+      machine: "2 CPUs (Example 9), 24 GiB",
+      code_version: "0.1.0",
+      recorded_on: "2026-11-22",
+      percentile: 99,
+      latency_s: 0.02,
+    });
+  });
+});

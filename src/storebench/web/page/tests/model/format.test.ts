@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { cellText, csv, duration, heading, remark, soundness } from "../../src/model/format";
+import { compared, figureIn, ratioText, unitOf } from "../../src/model/units";
+import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "../data";
+import TABLE from "../figures.json";
+
+describe("figures for people", () => {
+  it.each(TABLE.figures)("have three significant digits and a unit: $text", ({ value, unit, text }) => {
+    expect(figureIn(unit, value)).toBe(text);
+  });
+
+  it.each(TABLE.columns)("share a unit where they are compared: $texts", ({ unit, values, texts }) => {
+    expect(values.map(compared(unit, values).text)).toEqual(texts);
+  });
+
+  it.each(TABLE.intervals)("have the unit of their median: $text", ({ unit, low, high, median, text }) => {
+    expect(compared(unit, [median]).interval(low, high, median)).toBe(text);
+  });
+
+  it.each(TABLE.ratios)("keep the digits of a small ratio: $text", ({ value, text }) => {
+    expect(ratioText(value)).toBe(text);
+  });
+
+  it("that were not measured are a dash, beside others and alone", () => {
+    expect([null, 0.002].map(compared("s", [null, 0.002]).text)).toEqual(["–", "2.00 ms"]);
+    expect([figureIn("s", undefined), figureIn(null, null)]).toEqual(["–", "–"]);
+  });
+
+  it("of how long something lasts are in whole seconds", () => {
+    expect([59.6, 61, 7260].map(duration)).toEqual(["1 min 0 s", "1 min 1 s", "2 h 1 min"]);
+  });
+
+  it("have an axis in their unit", () => {
+    expect(["s", "bytes", "bytes/s", "sums/s"].map((name) => unitOf(name).axis)).toEqual([
+      "seconds",
+      "MB",
+      "MB/s",
+      "sums/s",
+    ]);
+    expect(unitOf("bytes").scale).toBe(1e6);
+  });
+
+  it("say in a table what their names say", () => {
+    const found = Object.entries({
+      n: 20000,
+      total_s: 1.5,
+      sums_per_s: 1333.3333,
+      saved_bytes: 200 * 2 ** 20,
+      ratio: 1.23456,
+      coverage: null,
+      state: "failed",
+    }).map(([name, value]) => cellText(name, value));
+    expect(found).toEqual(["20,000", "1.50 s", "1,333", "210 MB", "1.235", "–", "failed"]);
+    expect(heading("total_s")).toBe("total s");
+  });
+
+  it("say what is not sound", () => {
+    expect(remark(ATTEMPT)).toBe("verified");
+    expect(remark({ ...ATTEMPT, client_bound: true })).toBe("client-bound");
+    const served = { ...ATTEMPT, service_bound: true };
+    expect([soundness(served), remark(served)]).toEqual(["service-bound", "service-bound"]);
+    const both = { ...served, client_bound: true };
+    expect([soundness(both), remark(both)]).toEqual(["client-bound", "client-bound; service-bound"]);
+    expect(remark({ ...both, perhaps_disturbed: "by others" })).toBe(
+      "client-bound; service-bound; possibly disturbed: by others",
+    );
+    expect(remark(FAILED)).toBe("failed: oom_killed");
+    expect(remark(ENGINE)).toBe("verified");
+    expect(remark(NOT_RUN)).toBe("not run");
+    expect(remark({ ...FAILED, error_kind: "killed" })).toBe("stopped");
+  });
+
+  it("say that a later try has superseded an attempt, whatever it came to", () => {
+    expect(soundness({ ...ATTEMPT, superseded: true })).toBe("superseded");
+    expect(remark({ ...FAILED, superseded: true })).toBe("superseded by a later try (failed: oom_killed)");
+  });
+
+  it("say what disturbed an attempt, whatever else it is", () => {
+    expect(soundness(DISTURBED)).toBe("disturbed");
+    expect(remark(DISTURBED)).toBe("disturbed: throttled in 3 periods");
+    const both = { ...DISTURBED, client_bound: true };
+    expect(soundness(both)).toBe("disturbed");
+    expect(remark(both)).toBe("disturbed: throttled in 3 periods; client-bound");
+    expect(remark({ ...DISTURBED, service_bound: true })).toBe(
+      "disturbed: throttled in 3 periods; service-bound",
+    );
+    const perhaps = { ...ATTEMPT, perhaps_disturbed: "it is not known" };
+    expect(remark(perhaps)).toBe("verified; possibly disturbed: it is not known");
+    expect(soundness(perhaps)).toBe("verified");
+    expect(remark({ ...perhaps, not_judged: "it took 20 ms" })).toBe(
+      "verified; possibly disturbed: it is not known; not judged: it took 20 ms",
+    );
+    expect(soundness({ ...FAILED, disturbed: "throttled in 3 periods" })).toBe("failed");
+  });
+});
+
+describe("csv", () => {
+  it("quotes what needs it", () => {
+    expect(csv([{ a: 'x"y', b: "1,2", c: null, d: -1.5 }])).toBe('a,b,c,d\r\n"x""y","1,2",,-1.5\r\n');
+  });
+
+  it("has what only some of its lines have", () => {
+    expect(csv([{ a: 1 }, { a: 2, b: 3 }])).toBe("a,b\r\n1,\r\n2,3\r\n");
+  });
+
+  it("has parameters as JSON", () => {
+    expect(csv([{ a: { pod_cpu: "2" } }])).toBe('a\r\n"{""pod_cpu"":""2""}"\r\n');
+  });
+
+  it("lets no spreadsheet run a text", () => {
+    expect(csv([{ error: "=HYPERLINK(1)" }])).toBe("error\r\n'=HYPERLINK(1)\r\n");
+  });
+
+  it("of nothing is nothing", () => {
+    expect(csv([])).toBe("");
+  });
+});
