@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 from psycopg.conninfo import conninfo_to_dict
 
-from storebench.results.migrate import grant
+from storebench.results.database.migrate import grant
 
 START_S = 120
 

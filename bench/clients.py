@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.overhead import Bench, axes_of, study
-from storebench.results.queries import counts
+from storebench.results.database.queries import counts
 
 CEILING = "null"
 CLIENTS = ("reference", "tuned")

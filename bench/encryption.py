@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.overhead import Bench, axes_of
-from storebench.results.queries import counts
+from storebench.results.database.queries import counts
 from storebench.spark.options import ENCRYPTION
 
 STORE = "delta-spark"

@@ -8,9 +8,9 @@ from dataclasses import replace
 import psycopg
 from psycopg.rows import dict_row
 
-from storebench.results import study_views
-from storebench.results.migrate import migrate
-from storebench.results.repository import put_study
+from storebench.results.database import study_views
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import put_study
 from storebench.study import studies
 from storebench.study.model import Metric, Study
 from storebench.study.record import StudyRecord

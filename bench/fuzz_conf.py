@@ -104,10 +104,11 @@ class Fuzzer:
         from fastapi.testclient import TestClient
         from kubernetes import client as kubernetes_client
 
-        from storebench import trigger
-        from storebench.airflow import connections, custom_file, images, plan, preflight, secrets
+        from storebench.airflow import connections, images, preflight
         from storebench.airflow.compat.api_server import get_user
-        from storebench.cli import runs
+        from storebench.airflow.dags import custom_file, plan
+        from storebench.airflow.kubernetes import secrets
+        from storebench.cli import airflow_api, runs
         from storebench.servers import capacity, topology
         from storebench.study import studies
         from storebench.study.partition import partitions
@@ -144,7 +145,7 @@ class Fuzzer:
             (kubernetes_client, "StorageV1Api", lambda *_: cluster),
             (capacity, "lacking", lambda *_: None),
             (studies, "find", self.studies.__getitem__),
-            (trigger, "Airflow", lambda *_: SimpleNamespace(trigger_when_known=self._triggered, url="")),
+            (airflow_api, "Airflow", lambda *_: SimpleNamespace(trigger_when_known=self._triggered, url="")),
             (context, "mask_secret", lambda *_: None),  # Airflow's log would get slower by each secret
             (topology, "find", cache(topology.find)),
             (runs, "_follow", lambda *_: None),
@@ -223,9 +224,9 @@ class Fuzzer:
         return answer
 
     def _planned(self, one: Configuration, asked: Mapping[str, Any]) -> Planned:
-        from storebench.airflow.params import fields_of
-        from storebench.airflow.plan import plan_of
+        from storebench.airflow.dags.plan import plan_of
         from storebench.errors import SpecError
+        from storebench.planning.params import fields_of
 
         study, self.results.started = self.studies[one.study], None
         defaults = {name: each.default for name, each in fields_of(study).items()}
@@ -244,8 +245,8 @@ class Fuzzer:
         """Type the configuration as `storebench run`. Raises AssertionError for another exit code than 0 and 2."""
         from click.testing import CliRunner
 
-        from storebench.airflow.params import read
         from storebench.cli import main
+        from storebench.planning.params import read
 
         self._conf = None
         done = CliRunner().invoke(main, ["run", "--study", one.study, *one.arguments])

@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from storebench.results.repository import Repository
+from storebench.results.database.repository import Repository
 
 
 class Cursor:

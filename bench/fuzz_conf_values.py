@@ -110,7 +110,7 @@ KINDS = (
 
 def configurations(studies: Sequence[Study], chance: random.Random) -> Iterator[Configuration]:
     """Yield configurations of these studies without end."""
-    from storebench.airflow.params import fields_of
+    from storebench.planning.params import fields_of
 
     fields = {study.name: fields_of(study) for study in studies}
     names = sorted({name for one in fields.values() for name in one})

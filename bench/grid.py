@@ -24,10 +24,10 @@ from rich.table import Table
 
 from local.stack import supervisor
 from local.stack.settings import Settings
-from storebench.airflow.node_pools import NodePool, node_pools
-from storebench.results.repository import Repository, run_id_of
+from storebench.cli.airflow_api import Airflow
+from storebench.planning.node_pools import NodePool, node_pools
+from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.order import Turn
-from storebench.trigger import Airflow
 
 STUDY, STORE, CLIENT = "bulk_write_read", "null", "reference"
 WATCHED = ("airflow-scheduler", "airflow-api-server")

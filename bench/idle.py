@@ -20,7 +20,7 @@ from rich.table import Table
 
 from local.stack import cgroup, supervisor
 from local.stack.settings import Settings
-from storebench.trigger import Airflow
+from storebench.cli.airflow_api import Airflow
 
 PODS = "pods"  # pods, and other processes that the supervisor has not started
 

@@ -28,18 +28,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from storebench.airflow.placement import Placement
+from storebench.airflow.kubernetes.placement import Placement
 from storebench.attempt.spec import VARIABLE, AttemptSpec
+from storebench.cli.airflow_api import Airflow
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key
 from storebench.planning.conf import places_of
-from storebench.results.queries import counts
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.database.queries import counts
+from storebench.results.database.repository import Repository, run_id_of
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.dataset import folder_of
 from storebench.study.model import Study
-from storebench.trigger import Airflow
 
 STUDY, SEED = "bulk_write_read", 42
 BATCH_ROWS = 10_000

@@ -18,7 +18,7 @@ from playwright.sync_api import Error as BrowserError
 from bench.api_server import login
 from bench.page import PAGE, launched
 from storebench.errors import SpecError
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"  # that `make example` loads

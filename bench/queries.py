@@ -20,7 +20,7 @@ from rich.table import Table
 
 from bench.fill import CELLS, METRICS, OTHER, STORES, STUDY, fill
 from bench.scratch import scratch
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
 from storebench.study.model import WORK_TOTAL_S
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "results.md"

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from storebench.results.verdicts import MIN_UNITS, Pair, verdicts_of
+from storebench.results.statistics.verdicts import MIN_UNITS, Pair, verdicts_of
 
 PAIRS = 33  # pairs of the study: 18 cells, three of which are only read
 SLOWDOWN = 0.2

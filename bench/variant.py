@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storebench.trigger import Airflow
+from storebench.cli.airflow_api import Airflow
 
 CHECKOUT = Path(__file__).parents[1]
 CA_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")

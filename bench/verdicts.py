@@ -22,12 +22,12 @@ from bench.overhead import Bench, axes_of, study
 from bench.variant import copied_checkout, pod_image, used
 from storebench.cli.output.comparison import print_comparison
 from storebench.cli.output.repeats import plan_text
-from storebench.results.compare import compare
-from storebench.results.power import MOST_UNITS
-from storebench.results.queries import Queries
-from storebench.results.repeats import plan_repeats
-from storebench.results.sides import Key, sides_of
-from storebench.results.verdicts import Pair, Verdict, alike_share, verdicts_of
+from storebench.results.comparison.compare import compare
+from storebench.results.comparison.repeats import plan_repeats
+from storebench.results.comparison.sides import Key, sides_of
+from storebench.results.database.queries import Queries
+from storebench.results.statistics.power import MOST_UNITS
+from storebench.results.statistics.verdicts import Pair, Verdict, alike_share, verdicts_of
 from storebench.study.cell import Cell
 
 STORE, OPERATION = "mongodb", "write"

@@ -1,6 +1,6 @@
 """The study of bulk writes and reads, from which Storebench grew."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.fields import Text
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES

@@ -1,6 +1,6 @@
 """The study of column scans with cold and hot caches."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.fields import Text
 from storebench.stores.base import Pod
 from storebench.stores.column_scan.claims import CLAIMS

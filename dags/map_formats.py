@@ -1,6 +1,6 @@
 """The study of serialization formats in map jobs."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.fields import integer
 from storebench.stores.base import Pod
 from storebench.stores.map_formats.claims import CLAIMS

@@ -1,6 +1,6 @@
 """The study of file systems under Spark: Parquet files generated and copied, with checksums and without."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.stores.parquet_copy.claims import CLAIMS
 from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 

@@ -1,6 +1,6 @@
 """The study of point operations under load."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.stores.point_operations.asked import LOADS, PARAMS
 from storebench.stores.point_operations.claims import CLAIMS
 from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from storebench import protocol
-from storebench.airflow.result_check import check_result
+from storebench.airflow.outcome.result_check import check_result
 from storebench.attempt import run
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec

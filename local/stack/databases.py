@@ -11,10 +11,10 @@ import psycopg
 from psycopg import sql
 
 from local.stack.settings import Settings, StackError
+from storebench.cli.airflow_api import Airflow
 from storebench.connection import typed
 from storebench.connection.forms import FORMS
 from storebench.stores.base import USAGE_URL
-from storebench.trigger import Airflow
 
 SERVER = "results"  # name of the stack's part, its port, and its data folder
 OWNER = 64932  # the user of the server's files

@@ -10,9 +10,9 @@ from local.stack.disk import known
 from local.stack.nodes import MARK, Node
 from local.stack.secrets import write_private
 from local.stack.settings import OWN_SERVERS, Settings
-from storebench.airflow import node_pools
-from storebench.airflow.node_pools import NodePool
 from storebench.attempt import disk
+from storebench.planning import node_pools
+from storebench.planning.node_pools import NodePool
 from storebench.stores.base import USAGE_URL
 
 BUCKET = "storebench"

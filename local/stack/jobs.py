@@ -16,8 +16,8 @@ from local.stack.databases import SERVER, ensure, let_pods_in, superuser
 from local.stack.kubectl import kubectl
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
-from storebench.airflow.node_pools import NodePool
-from storebench.trigger import Airflow
+from storebench.cli.airflow_api import Airflow
+from storebench.planning.node_pools import NodePool
 
 DOCUMENTDB_VERSION = "1.0"
 

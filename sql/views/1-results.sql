@@ -1,5 +1,5 @@
 -- The view for users: a row for each attempt of any study, with the columns that all attempts share, and the operation's ranking metric.
--- Each study has views of its own, with its axes and all its metrics as columns (storebench.results.study_views). A client that uses at
+-- Each study has views of its own, with its axes and all its metrics as columns (storebench.results.database.study_views). A client that uses at
 -- least 90 % of its usable cores is the bottleneck: client_bound, which is null if the engine is in the pod. service_bound is the same
 -- for a service in front of the store, and null without a service or without an agent that watches the service.
 CREATE VIEW storebench.results AS

@@ -12,10 +12,10 @@ from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_valu
 
 from local.stack import health, supervisor
 from local.stack.settings import Settings
-from storebench.results.queries import Queries, counts
-from storebench.results.repository import Repository, run_id_of
+from storebench.cli.airflow_api import Airflow
+from storebench.results.database.queries import Queries, counts
+from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.cell import Cell
-from storebench.trigger import Airflow
 from tests.e2e.harness import NAMESPACE, soon
 
 STUDY = "bulk_write_read"

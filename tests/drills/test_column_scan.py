@@ -2,7 +2,7 @@
 
 import pytest
 
-from storebench.airflow.volumes import LABEL as LABEL_OF_VOLUMES
+from storebench.airflow.kubernetes.volumes import LABEL as LABEL_OF_VOLUMES
 from storebench.servers.render import LABEL
 from storebench.stores.caches import JUDGED_BYTES, TIMES_UNCACHED
 from tests.drills.test_servers import nothing_is_left, servers

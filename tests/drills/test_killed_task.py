@@ -5,7 +5,7 @@ import re
 import psutil
 import pytest
 
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
 from tests.drills.drill import pid
 from tests.e2e.harness import NAMESPACE, soon
 

@@ -7,8 +7,8 @@ import pytest
 from pymongo import MongoClient
 
 from storebench.connection import Connection
-from storebench.results.left import Left
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
+from storebench.results.leftovers.tracking import Left
 from storebench.stores.bulk_write_read.mongodb import uri
 from tests.drills.drill import STUDY, frozen, stopped
 from tests.e2e.harness import soon, storebench

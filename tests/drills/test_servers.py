@@ -2,7 +2,7 @@
 
 import pytest
 
-from storebench.results.left import Left
+from storebench.results.leftovers.tracking import Left
 from storebench.servers.render import LABEL
 from tests.drills.drill import STUDY
 from tests.e2e import harness

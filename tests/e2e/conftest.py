@@ -7,7 +7,7 @@ import uuid
 import pytest
 from kubernetes import client, config
 
-from storebench.airflow.retrieve import whole
+from storebench.airflow.outcome.retrieve import whole
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection
 from storebench.s3 import client_for

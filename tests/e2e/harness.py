@@ -12,7 +12,7 @@ import pytest
 from kubernetes import config
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow.placement import Placement
+from storebench.airflow.kubernetes.placement import Placement
 from storebench.attempt.spec import VARIABLE
 from storebench.connection import variable
 from storebench.spark import session

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from storebench import stores
-from storebench.results.queries import Queries
-from storebench.trigger import Airflow
+from storebench.cli.airflow_api import Airflow
+from storebench.results.database.queries import Queries
 from tests.e2e.harness import ROWS, SEED, run, storebench
 
 STUDY = '''"""A grid for a test, which removes it."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.study.model import Axis, Metric, Operation, Study
 

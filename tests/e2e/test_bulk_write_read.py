@@ -8,11 +8,11 @@ import pytest
 from pymongo import MongoClient
 
 from bench.variant import used
-from storebench.airflow.placement import LABEL
+from storebench.airflow.kubernetes.placement import LABEL
+from storebench.cli.airflow_api import Airflow
 from storebench.connection import Connection
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
 from storebench.stores.bulk_write_read.mongodb import uri
-from storebench.trigger import Airflow
 from tests.bulk import RANKED_BY
 from tests.e2e.harness import finished_one_by_one, pods, run, soon, storebench
 

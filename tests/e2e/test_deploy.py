@@ -16,7 +16,7 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 
 from local.stack.settings import Settings
-from storebench.airflow.placement import LABEL, Placement
+from storebench.airflow.kubernetes.placement import LABEL, Placement
 from tests.e2e.harness import NAMESPACE, PLACEMENT, delete, soon
 
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""), "run")

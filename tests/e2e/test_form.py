@@ -2,7 +2,7 @@
 
 import os
 
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
 from tests.e2e.harness import soon
 
 STUDY = "bulk_write_read"

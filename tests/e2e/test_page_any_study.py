@@ -13,9 +13,9 @@ from bench.api_server import api_server, reader_of
 from bench.scratch import scratch
 from storebench import stores
 from storebench.attempt.result import AttemptResult
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.migrate import migrate
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.cell import Cell
 from storebench.study.order import turns
 from tests.bulk import bulk_study

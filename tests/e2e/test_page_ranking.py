@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from storebench.trigger import Airflow
+from storebench.cli.airflow_api import Airflow
 from tests.e2e.browser import check_accessible, saved, view
 from tests.e2e.harness import ROWS, SEED, storebench
 

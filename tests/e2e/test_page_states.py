@@ -14,10 +14,10 @@ from psycopg import sql
 from bench.api_server import api_server, reader_of
 from bench.scratch import scratch
 from storebench.attempt.result import AttemptResult
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.migrate import migrate
-from storebench.results.repository import Repository, run_id_of
-from storebench.results.stopped import AIRFLOW_ID
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.leftovers.stopped import AIRFLOW_ID
 from storebench.study.order import turns
 from tests.bulk import bulk_study, cell_at
 from tests.e2e.browser import PAGE, check_accessible, view

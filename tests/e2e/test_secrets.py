@@ -21,8 +21,8 @@ from kubernetes.client.exceptions import ApiException
 from psycopg import sql
 
 from bench.grid import airflow_dsn
+from storebench.cli.airflow_api import Airflow
 from storebench.spark.session import KEY
-from storebench.trigger import Airflow
 from tests.e2e.harness import KUBERNETES, NAMESPACE, administrator, run, storebench
 from tests.e2e.spark_probe import answers_of_spark
 

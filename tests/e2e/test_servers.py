@@ -8,7 +8,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
-from storebench.results.left import Left
+from storebench.results.leftovers.tracking import Left
 from storebench.servers.render import LABEL, access_name, set_id
 from tests.e2e.harness import NAMESPACE, run
 

@@ -12,9 +12,9 @@ from pyarrow import parquet
 from bench.api_server import api_server, reader_of
 from bench.scratch import scratch
 from storebench.attempt.result import AttemptResult
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.migrate import migrate
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.order import turns
 from storebench.web.site import INDEX, write_site
 from tests.bulk import RANKED_BY, bulk_study, cell_at

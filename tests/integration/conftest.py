@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from bench.scratch import scratch
-from storebench.airflow.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection, variable
 from storebench.dataset.upload import ensure_dataset
-from storebench.results.migrate import migrate
-from storebench.results.queries import Queries
-from storebench.results.repository import Repository
+from storebench.results.database.migrate import migrate
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import Repository
 from storebench.s3 import client_for
 from tests.bulk import cell_at, spec_for
 from tests.integration.recorded import cells, run

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from storebench.attempt.result import AttemptResult
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.repository import run_id_of
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.repository import run_id_of
 from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
 from storebench.study.parameters import measured_with

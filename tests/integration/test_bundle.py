@@ -12,13 +12,13 @@ from psycopg.types.json import Jsonb
 
 from bench.scratch import scratch
 from storebench.errors import SpecError
-from storebench.results import study_views
-from storebench.results.bundle import Bundles
-from storebench.results.migrate import migrate
-from storebench.results.prune import Pruning
-from storebench.results.queries import Queries
-from storebench.results.repository import Repository, run_id_of
-from storebench.results.summary import refresh
+from storebench.results.database import study_views
+from storebench.results.database.migrate import migrate
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.export.bundle import Bundles
+from storebench.results.runs.prune import Pruning
+from storebench.results.runs.summary import refresh
 from tests.integration.recorded import PARAMS, STUDY
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "studies" / "data" / "bulk_write_read.zip"

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from storebench.airflow.compat.api_server import get_user
 from storebench.cli import main
 from storebench.errors import SpecError
-from storebench.results.claims import judged_claims, runs_of
+from storebench.results.comparison.claims import judged_claims, runs_of
 from storebench.study import studies
 from storebench.study.claim import Claim
 from storebench.study.record import StudyRecord

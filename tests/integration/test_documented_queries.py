@@ -10,9 +10,9 @@ import pytest
 from psycopg.rows import dict_row
 
 from storebench.attempt.result import AttemptResult
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.repository import run_id_of
-from storebench.results.summary import refresh
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.repository import run_id_of
+from storebench.results.runs.summary import refresh
 from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at

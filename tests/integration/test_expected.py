@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import replace
 
-from storebench.results.expected import Expected, expected
+from storebench.results.forecast.expected import Expected, expected
 from storebench.study.order import Turn
 from tests.bulk import bulk_study
 from tests.integration.recorded import STUDY

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from storebench.cli.airflow_api import Look
 from storebench.cli.follow import Progress, duration
 from storebench.cli.output.overview import print_overview
-from storebench.results.fixed import Fixed, fixed_of
-from storebench.results.repository import Repository, run_id_of
-from storebench.trigger import Look
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.forecast.fixed import Fixed, fixed_of
 from tests.integration.recorded import STUDY
 
 

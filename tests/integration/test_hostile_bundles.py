@@ -13,11 +13,11 @@ import pytest
 
 from storebench import s3
 from storebench.airflow import connections as airflow_connections
-from storebench.airflow import leftovers
+from storebench.airflow.operators import leftovers
 from storebench.errors import SpecError
-from storebench.results import bundle_file
-from storebench.results.bundle import TABLES, Bundles
-from storebench.results.repository import run_id_of
+from storebench.results.database.repository import run_id_of
+from storebench.results.export import bundle_file
+from storebench.results.export.bundle import TABLES, Bundles
 from tests.integration.recorded import STUDY
 
 BUNDLES = 1_000

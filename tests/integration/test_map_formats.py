@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from storebench.airflow.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec

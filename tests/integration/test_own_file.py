@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from storebench import s3
-from storebench.airflow.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN

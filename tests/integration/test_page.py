@@ -14,12 +14,12 @@ from storebench.airflow.compat.api_server import get_user
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
 from storebench.errors import SpecError
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.migrate import grant
-from storebench.results.price import prices
-from storebench.results.queries import Queries
-from storebench.results.repository import run_id_of
-from storebench.results.stopped import RunStates
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.migrate import grant
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import run_id_of
+from storebench.results.forecast.price import prices
+from storebench.results.leftovers.stopped import RunStates
 from storebench.study.order import turns
 from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from storebench.airflow.compat import api_server
 from storebench.airflow.compat.api_server import get_user
-from storebench.results.stopped import RunStates
+from storebench.results.leftovers.stopped import RunStates
 from storebench.study.cell import Cell
 from storebench.study.studies import find
 from storebench.web import access

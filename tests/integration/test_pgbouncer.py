@@ -14,11 +14,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from storebench.errors import StoreUnreachable
-from storebench.results import pool
-from storebench.results.bundle import Bundles
-from storebench.results.database import connected as connect
-from storebench.results.queries import Queries
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.database import pool
+from storebench.results.database.connection import connected as connect
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.export.bundle import Bundles
 from storebench.web.reading import Reading
 from tests.integration.recorded import STUDY
 from tests.integration.watched import free_port

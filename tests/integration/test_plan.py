@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from storebench.airflow.params import defaults_of
-from storebench.airflow.plan import plan_of
+from storebench.airflow.dags.plan import plan_of
 from storebench.errors import SpecError
+from storebench.planning.params import defaults_of
 from storebench.study.studies import find
 
 

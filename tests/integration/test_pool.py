@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from storebench.results import pool
-from storebench.results.pool import lent
+from storebench.results.database import pool
+from storebench.results.database.pool import lent
 from storebench.web.reading import Reading
 
 
@@ -75,7 +75,9 @@ def test_a_forked_process_has_connections_of_its_own_and_leaves_those_of_its_par
 
 
 def test_a_process_with_a_pool_ends_at_once_and_without_a_word(database):
-    program = f"from storebench.results.pool import lent\nwith lent({database!r}): pass\nprint('read')"
+    program = (
+        f"from storebench.results.database.pool import lent\nwith lent({database!r}): pass\nprint('read')"
+    )
     command = [sys.executable, "-c", program]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=20)
     assert (ended.stdout, ended.stderr) == ("read\n", "")

@@ -10,18 +10,18 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from storebench import protocol
-from storebench.airflow.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.protocol.figures import FIGURES, USAGE, Figures, choices
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.gaps import fill_gaps
-from storebench.results.migrate import migrate
-from storebench.results.repository import Repository, run_id_of
-from storebench.results.study_views import VIEWS
-from storebench.results.summary import refresh
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.database.study_views import VIEWS
+from storebench.results.runs.gaps import fill_gaps
+from storebench.results.runs.summary import refresh
 from storebench.s3 import client_for
 from storebench.study import studies
 from storebench.study.model import Metric, unit_of

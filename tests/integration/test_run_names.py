@@ -8,9 +8,9 @@ import pytest
 
 from storebench.attempt.result import AttemptResult
 from storebench.errors import SpecError
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.queries import Queries, superseded
-from storebench.results.repository import run_id_of
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.queries import Queries, superseded
+from storebench.results.database.repository import run_id_of
 from storebench.study.order import Turn
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 

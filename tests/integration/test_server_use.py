@@ -2,10 +2,10 @@
 
 import pytest
 
-from storebench.results.left import Left
-from storebench.results.servers import ServerUse
-from storebench.results.stopped import RunStates
-from storebench.results.unneeded import servers_of_runs_over
+from storebench.results.leftovers.servers import ServerUse
+from storebench.results.leftovers.stopped import RunStates
+from storebench.results.leftovers.tracking import Left
+from storebench.results.leftovers.unneeded import servers_of_runs_over
 from tests.bulk import cell_at
 
 ONE, SIZED = "elasticsearch@one", "elasticsearch@one server_memory=4Gi"

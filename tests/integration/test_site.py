@@ -11,12 +11,12 @@ from pyarrow import parquet
 from bench.scratch import scratch
 from storebench.answers import figures
 from storebench.errors import SpecError
-from storebench.results.migrate import migrate
-from storebench.results.prune import Pruning
-from storebench.results.ranking import ranking_of
-from storebench.results.ranking_choice import Question
-from storebench.results.repository import Repository, run_id_of
-from storebench.results.summary import refresh
+from storebench.results.database.migrate import migrate
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.ranking.choice import Question
+from storebench.results.ranking.rank import ranking_of
+from storebench.results.runs.prune import Pruning
+from storebench.results.runs.summary import refresh
 from storebench.web import report
 from storebench.web.reading import Reading
 from storebench.web.site import write_site

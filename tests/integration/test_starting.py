@@ -6,9 +6,9 @@ import uuid
 import pytest
 from click.testing import CliRunner
 
-from storebench.airflow.params import defaults_of
 from storebench.cli import main
-from storebench.results.repository import run_id_of
+from storebench.planning.params import defaults_of
+from storebench.results.database.repository import run_id_of
 from storebench.study.record import StudyRecord
 from storebench.version import code_version
 from storebench.web.access import GridDag, grid_dag

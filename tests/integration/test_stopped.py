@@ -12,13 +12,13 @@ from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import FIELD_NAMES, SCHEMA_VERSION
 from storebench.errors import StoreUnreachable
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.bundle import Bundles
-from storebench.results.gaps import KILLED, STOPPED, fill_gaps
-from storebench.results.left import Left
-from storebench.results.prune import Pruning
-from storebench.results.repository import run_id_of
-from storebench.results.stopped import COMMAND, RunStates, as_closed, ask, close, stopped_runs, tell
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.repository import run_id_of
+from storebench.results.export.bundle import Bundles
+from storebench.results.leftovers.stopped import COMMAND, RunStates, as_closed, ask, close, stopped_runs, tell
+from storebench.results.leftovers.tracking import Left
+from storebench.results.runs.gaps import KILLED, STOPPED, fill_gaps
+from storebench.results.runs.prune import Pruning
 from storebench.study.order import Turn
 from tests.bulk import RANKED_BY, bulk_study, cell_at
 from tests.integration.recorded import STUDY, timed

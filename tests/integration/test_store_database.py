@@ -12,7 +12,7 @@ from psycopg import sql
 
 from local.stack import databases, jobs, render
 from local.stack.settings import Settings
-from storebench.trigger import NotFound
+from storebench.cli.airflow_api import NotFound
 
 ROOT = Path(__file__).parents[2]
 

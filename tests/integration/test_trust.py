@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
 from storebench.errors import SpecError
-from storebench.results.attempts import AttemptKey, PodRecord
-from storebench.results.compare import compare, compare_arms
-from storebench.results.done import verified_repeats
-from storebench.results.repeats import plan_repeats
-from storebench.results.repository import run_id_of
-from storebench.results.summary import refresh
+from storebench.results.comparison.compare import compare, compare_arms
+from storebench.results.comparison.repeats import plan_repeats
+from storebench.results.database.attempts import AttemptKey, PodRecord
+from storebench.results.database.repository import run_id_of
+from storebench.results.forecast.done import verified_repeats
+from storebench.results.runs.summary import refresh
 from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.recorded import ENVIRONMENT, PARAMS, POD, POD_PARAMS, STUDY, timed
 

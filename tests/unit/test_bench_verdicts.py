@@ -3,8 +3,8 @@
 import numpy as np
 
 from bench.verdicts import drawn
-from storebench.results.power import units_for
-from storebench.results.verdicts import Pair, effect_of
+from storebench.results.statistics.power import units_for
+from storebench.results.statistics.verdicts import Pair, effect_of
 
 
 def measured(noise, drift, turns=10, pairs=6, seed=1):

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from storebench.cli import main
 from storebench.errors import StoreUnreachable
-from storebench.results.stopped import COMMAND
+from storebench.results.leftovers.stopped import COMMAND
 from tests.unit import example
 
 
@@ -47,8 +47,9 @@ def test_a_baseline_that_compare_could_not_name_is_refused():
 def stopped_run(monkeypatch):
     """Set up a run without an end in the results, which may be over in Airflow, and its leftovers."""
     from storebench.cli.output import table
-    from storebench.results import left, repository
-    from storebench.results.left import Undropped
+    from storebench.results.database import repository
+    from storebench.results.leftovers import tracking
+    from storebench.results.leftovers.tracking import Undropped
 
     run = {"id": "d/r", "dag_id": "d", "airflow_run_id": "r", "airflow_id": "this"}
     cell = example.cell("mongodb", study="d")
@@ -59,22 +60,22 @@ def stopped_run(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://nowhere")
-    monkeypatch.setattr("storebench.trigger.Airflow.variable", lambda self, name: "this")
+    monkeypatch.setattr("storebench.cli.airflow_api.Airflow.variable", lambda self, name: "this")
     monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [run])
     monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study=None: [])
-    monkeypatch.setattr(left.Left, "undropped", lambda self: data)
+    monkeypatch.setattr(tracking.Left, "undropped", lambda self: data)
     users = [
         {"run_id": "d/r", "airflow_id": "this", "secrets": [["", "mongodb"], ["", "s3"], ["v8", "s3"]]},
         {"run_id": "d/goes-on", "airflow_id": "this", "secrets": [["", "s3"]]},
     ]
-    monkeypatch.setattr(left.Left, "runs_with_secrets", lambda self: users)
+    monkeypatch.setattr(tracking.Left, "runs_with_secrets", lambda self: users)
     brought = [
         {"run_id": "d/r", "airflow_id": "this", "servers": ["elasticsearch@one"]},
         {"run_id": "d/goes-on", "airflow_id": "this", "servers": ["elasticsearch@three"]},
     ]
-    monkeypatch.setattr(left.Left, "runs_with_servers", lambda self: brought)
+    monkeypatch.setattr(tracking.Left, "runs_with_servers", lambda self: brought)
     dataset = {"id": "v1/rows=20000/seed=7", "bytes": 9_680_000}
-    monkeypatch.setattr(left.Left, "datasets", lambda self: [dataset])
+    monkeypatch.setattr(tracking.Left, "datasets", lambda self: [dataset])
     monkeypatch.setattr(
         table, "print_runs", lambda console, rows, asked: console.print("the table", "" if asked else "?")
     )
@@ -83,10 +84,16 @@ def stopped_run(monkeypatch):
 
 def states(monkeypatch, of_the_run):
     found = {"r": of_the_run, "goes-on": "running"}
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag_id, run_id: found[run_id])
+    monkeypatch.setattr(
+        "storebench.cli.airflow_api.Airflow.run_state", lambda self, dag_id, run_id: found[run_id]
+    )
     ended_at = datetime(2026, 1, 1, tzinfo=UTC)
-    monkeypatch.setattr("storebench.trigger.Airflow.run_ended_at", lambda self, dag_id, run_id: ended_at)
-    monkeypatch.setattr("storebench.results.queries.Queries.last_seen_at", lambda self, run_id: ended_at)
+    monkeypatch.setattr(
+        "storebench.cli.airflow_api.Airflow.run_ended_at", lambda self, dag_id, run_id: ended_at
+    )
+    monkeypatch.setattr(
+        "storebench.results.database.queries.Queries.last_seen_at", lambda self, run_id: ended_at
+    )
 
 
 @pytest.fixture
@@ -100,9 +107,10 @@ def followed(monkeypatch):
         return ends["state"]
 
     monkeypatch.setattr(
-        "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append((dag, conf)) or "manual__2"
+        "storebench.cli.airflow_api.Airflow.trigger",
+        lambda self, dag, conf: asked.append((dag, conf)) or "manual__2",
     )
-    monkeypatch.setattr("storebench.trigger.Airflow.wait", wait)
+    monkeypatch.setattr("storebench.cli.airflow_api.Airflow.wait", wait)
     return SimpleNamespace(asked=asked, ends=ends)
 
 
@@ -140,10 +148,10 @@ def test_clean_lists_what_no_run_needs_with_its_size_and_removes_nothing(stopped
 
 
 def test_clean_lists_nothing_of_a_run_that_goes_on(stopped_run, followed, monkeypatch):
-    from storebench.results import left
+    from storebench.results.leftovers import tracking
 
     states(monkeypatch, "running")
-    monkeypatch.setattr(left.Left, "datasets", lambda self: [])
+    monkeypatch.setattr(tracking.Left, "datasets", lambda self: [])
     result = CliRunner().invoke(main, ["clean"])
     assert (
         result.output.startswith("nothing is recorded; --yes removes leftover pods") and result.exit_code == 0
@@ -169,7 +177,7 @@ def test_clean_needs_airflow_to_know_which_runs_are_over(stopped_run, followed, 
     def away(self, dag_id, run_id):
         raise StoreUnreachable("Airflow at http://nowhere does not answer")
 
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
+    monkeypatch.setattr("storebench.cli.airflow_api.Airflow.run_state", away)
     result = CliRunner().invoke(main, ["clean", "--yes"])
     assert (result.exit_code, followed.asked) == (3, []) and "does not answer" in result.output
 
@@ -181,7 +189,7 @@ def test_a_run_that_goes_on_has_left_nothing(stopped_run, monkeypatch):
 
 def test_a_run_that_was_stopped_is_listed_as_it_will_be_closed(stopped_run, monkeypatch):
     from storebench.cli.output import table
-    from storebench.results import repository
+    from storebench.results.database import repository
 
     states(monkeypatch, "failed")
     row = {"id": "d/r", "state": "running", "planned": 12, "verified": 3, "failed": 1, "not_run": 0}
@@ -208,7 +216,7 @@ def test_runs_are_listed_where_airflow_cannot_be_asked(stopped_run, monkeypatch,
     def away(self, dag_id, run_id):
         raise StoreUnreachable("Airflow at http://nowhere does not answer")
 
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", away)
+    monkeypatch.setattr("storebench.cli.airflow_api.Airflow.run_state", away)
     if url is None:
         monkeypatch.delenv("STOREBENCH_AIRFLOW_URL")
     result = CliRunner().invoke(main, ["runs"])
@@ -298,7 +306,7 @@ def test_what_cannot_be_meant_is_refused_in_words(nowhere, arguments, words):
 
 @pytest.mark.parametrize(("store", "code"), [("mysql", 2), ("mongodb", 0), ("toy@b", 0)])
 def test_results_of_an_unknown_store_are_refused_and_of_others_are_none(nowhere, monkeypatch, store, code):
-    from storebench.results.queries import Queries
+    from storebench.results.database.queries import Queries
 
     monkeypatch.setattr(Queries, "results", lambda self, **filters: [])
     monkeypatch.setattr(Queries, "stores", lambda self: ["toy@b"])
@@ -345,8 +353,8 @@ def test_a_site_is_told_as_it_is_written_and_a_folder_of_another_kind_is_refused
 )
 def test_the_newest_run_is_that_of_the_study_that_is_named(nowhere, monkeypatch, tmp_path, arguments):
     from storebench.errors import SpecError
-    from storebench.results.queries import Queries
-    from storebench.results.runs import Runs
+    from storebench.results.database.queries import Queries
+    from storebench.results.database.runs import Runs
 
     asked = []
 
@@ -358,7 +366,7 @@ def test_the_newest_run_is_that_of_the_study_that_is_named(nowhere, monkeypatch,
     monkeypatch.setattr(Queries, "study", lambda self, name: {})
     monkeypatch.setattr("storebench.web.report.SCRIPT", tmp_path / "report.js")
     (tmp_path / "report.js").touch()
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag, run: None)
+    monkeypatch.setattr("storebench.cli.airflow_api.Airflow.run_state", lambda self, dag, run: None)
     for study in ("toy", None):
         named_so = ["--study", study] if study else []
         result = CliRunner().invoke(main, [*arguments, *named_so])
@@ -371,7 +379,8 @@ def triggered(nowhere, monkeypatch):
     """Collect the run that Airflow was asked for, as manual__1."""
     asked = []
     monkeypatch.setattr(
-        "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append(conf) or "manual__1"
+        "storebench.cli.airflow_api.Airflow.trigger",
+        lambda self, dag, conf: asked.append(conf) or "manual__1",
     )
     return asked
 
@@ -405,7 +414,7 @@ def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypat
 
 
 def test_what_airflow_is_asked_to_run_means_what_was_typed(triggered, monkeypatch):
-    from storebench.airflow.params import defaults_of, grid_of
+    from storebench.planning.params import defaults_of, grid_of
     from storebench.study.studies import find
 
     monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
@@ -471,7 +480,7 @@ def test_where_there_is_no_study_yet_the_help_is_there_all_the_same(monkeypatch,
 
 def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere, monkeypatch):
     from storebench.errors import SpecError
-    from storebench.results.repository import Repository
+    from storebench.results.database.repository import Repository
 
     def unknown(self, name, study):
         raise SpecError(f"There is no run {name!r}")
@@ -480,7 +489,9 @@ def test_a_run_that_has_no_results_yet_is_followed_by_its_id_in_airflow(nowhere,
     monkeypatch.setattr(Repository, "run_named", unknown)
     monkeypatch.setattr(Repository, "attempts_of_run", lambda self, run_id: [])
     states = {"manual__1": "queued"}
-    monkeypatch.setattr("storebench.trigger.Airflow.run_state", lambda self, dag, run: states.get(run))
+    monkeypatch.setattr(
+        "storebench.cli.airflow_api.Airflow.run_state", lambda self, dag, run: states.get(run)
+    )
     monkeypatch.setattr(
         "storebench.cli.follow.follow", lambda *arguments: followed.append(arguments[3:]) or "success"
     )
@@ -513,7 +524,7 @@ def test_the_page_of_a_run_that_is_loaded_is_named_where_airflow_is_known(url, p
     monkeypatch.delenv("STOREBENCH_AIRFLOW_URL", raising=False)
     if url:
         monkeypatch.setenv("STOREBENCH_AIRFLOW_URL", url)
-    monkeypatch.setattr("storebench.results.bundle.Bundles", Bundles)
+    monkeypatch.setattr("storebench.results.export.bundle.Bundles", Bundles)
     (tmp_path / "run.zip").touch()
     result = CliRunner().invoke(main, ["import", str(tmp_path / "run.zip")])
     assert result.exit_code == 0, result.output

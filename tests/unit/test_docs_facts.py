@@ -13,7 +13,7 @@ import yaml
 from storebench import protocol
 from storebench.attempt.run import Attempt
 from storebench.protocol.figures import FIGURES
-from storebench.results.changes import MIN_FIGURES, change_points
+from storebench.results.statistics.changes import MIN_FIGURES, change_points
 from storebench.study import studies
 
 ROOT = Path(__file__).parents[2]

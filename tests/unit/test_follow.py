@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from storebench.cli.airflow_api import Look
 from storebench.cli.follow import follow
 from storebench.study.order import Turn
 from storebench.study.record import StudyRecord
-from storebench.trigger import Look
 from tests.unit.example import STUDY, cell
 
 CELL = cell("mongodb")

@@ -5,10 +5,10 @@ import shlex
 import pytest
 from click.testing import CliRunner
 
-from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main
 from storebench.cli.next_steps import again_of, by_of, next_lines
 from storebench.planning.conf import conf_of, places_of
+from storebench.planning.params import defaults_of, grid_of
 from storebench.study.studies import find
 from tests.unit.example import cell
 
@@ -53,7 +53,8 @@ def test_the_suggested_run_measures_the_same_cells_with_the_same_parameters(type
     for name in ("URL", "USER", "PASSWORD"):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://127.0.0.1:1")
     monkeypatch.setattr(
-        "storebench.trigger.Airflow.trigger", lambda self, dag, conf: asked.append((dag, conf)) or "manual__2"
+        "storebench.cli.airflow_api.Airflow.trigger",
+        lambda self, dag, conf: asked.append((dag, conf)) or "manual__2",
     )
 
     def interrupted(*arguments):

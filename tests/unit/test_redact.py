@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from storebench import redact
-from storebench.airflow.result_check import check_result
+from storebench.airflow.outcome.result_check import check_result
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection
 from storebench.connection.forms import FORMS

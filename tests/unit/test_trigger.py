@@ -9,13 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from urllib3 import ProxyManager
 
-from storebench import http_client, trigger
-from storebench.airflow.params import defaults_of, grid_of
+from storebench import http_client
+from storebench.cli import airflow_api
+from storebench.cli.airflow_api import Airflow
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.planning.conf import conf_of, places_of, replaced
+from storebench.planning.params import defaults_of, grid_of
 from storebench.study import studies
 from storebench.study.model import Preset
-from storebench.trigger import Airflow
 from tests.unit.example import STUDY
 
 NOTHING = dict.fromkeys(["rows", "seed", "stores", "clients", "repeats", "keep_data"])
@@ -193,8 +194,8 @@ def airflow(monkeypatch):
     found = Airflow("http://airflow", "user", "password")
     monkeypatch.setattr(http_client, "ask", answer)
     found.failures, found.lists, found.asked = failures, lists, asked
-    monkeypatch.setattr(trigger, "POLL_INTERVAL_S", 0.01)
-    monkeypatch.setattr(trigger, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(airflow_api, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(airflow_api, "PATIENCE_S", 0.5)
     return found
 
 
@@ -274,7 +275,7 @@ def test_a_study_whose_file_is_new_is_waited_for(airflow):
 
 
 def test_a_study_that_airflow_never_finds_is_refused(airflow, monkeypatch):
-    monkeypatch.setattr(trigger, "KNOWN_WITHIN_S", 0.1)
+    monkeypatch.setattr(airflow_api, "KNOWN_WITHIN_S", 0.1)
     airflow._token = "t"
     airflow.failures += [404] * 1000
     with pytest.raises(SpecError, match=r"Airflow refused \(404\)"):

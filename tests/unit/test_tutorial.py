@@ -13,10 +13,10 @@ import click
 import pytest
 
 from storebench import stores
-from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.planning.conf import places_of
+from storebench.planning.params import defaults_of, grid_of
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord

@@ -11,9 +11,9 @@ from psycopg.conninfo import make_conninfo
 from storebench.connection import Connection as PodConnection
 from storebench.connection import typed
 from storebench.errors import SpecError
-from storebench.results.left import Left
-from storebench.results.queries import Queries
-from storebench.results.repository import Repository
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import Repository
+from storebench.results.leftovers.tracking import Left
 from storebench.s3 import client_for
 
 PREFIX = typed.PREFIX

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from airflow.sdk import Variable, conf
 
 from storebench.airflow import connections, images
-from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk
+from storebench.planning.topologies import AGENT_IMAGE
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
 from storebench.spark.options import KEY_NAME

@@ -10,9 +10,9 @@ from pydantic import Field, RootModel
 from storebench.answers.attempts import CellArtifacts
 from storebench.answers.figures import grouped, named, typical_of
 from storebench.answers.studies import CellName
-from storebench.results.database import Row
-from storebench.results.queries import counts
-from storebench.results.rows import AttemptRow
+from storebench.results.database.connection import Row
+from storebench.results.database.queries import counts
+from storebench.results.database.rows import AttemptRow
 from storebench.study import histogram
 
 
@@ -59,7 +59,7 @@ class SeriesOfAttempts(RootModel[list[Series]]):
 
 
 def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
-    """Merge the histograms of each cell's operation. `attempts`: from `storebench.results.artifacts.artifacts_of`."""
+    """Merge the histograms of each cell's operation. `attempts`: from `storebench.results.runs.artifacts.artifacts_of`."""
     found = []
     for group in grouped(attempts):
         contents = [row["content"] for row in group]
@@ -81,7 +81,7 @@ def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
 
 
 def series_answer(attempts: Sequence[Row], metric: str) -> SeriesOfAttempts:
-    """Build the answer about series. `attempts`: from `storebench.results.artifacts.artifacts_of`."""
+    """Build the answer about series. `attempts`: from `storebench.results.runs.artifacts.artifacts_of`."""
     return SeriesOfAttempts(
         [
             Series.model_validate({**row, **named(row["cell_key"]), **row["content"], "metric": metric})

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from storebench.answers.base import Answer
-from storebench.results.claims import Case, Judged, judged_claims, runs_of
-from storebench.results.queries import Queries
-from storebench.results.statistics import CONFIDENCE
-from storebench.results.verdicts import MIN_UNITS
+from storebench.results.comparison.claims import Case, Judged, judged_claims, runs_of
+from storebench.results.database.queries import Queries
+from storebench.results.statistics.intervals import CONFIDENCE
+from storebench.results.statistics.verdicts import MIN_UNITS
 
 Label = Literal["confirmed", "refuted", "cannot tell"]
 

@@ -12,10 +12,10 @@ from storebench.answers.base import Answer
 from storebench.answers.figures import Origins, named
 from storebench.answers.runs import Run
 from storebench.answers.studies import CellName
-from storebench.results import compare as domain
-from storebench.results import verdicts
-from storebench.results.queries import Queries
-from storebench.results.sides import Key
+from storebench.results.comparison import compare as domain
+from storebench.results.comparison.sides import Key
+from storebench.results.database.queries import Queries
+from storebench.results.statistics import verdicts
 from storebench.study.model import Better
 
 

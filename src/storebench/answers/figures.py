@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from storebench.answers.attempts import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Used
 from storebench.answers.studies import Study
-from storebench.results.database import Row
-from storebench.results.measurements import value_of
-from storebench.results.price import Hours, hours
-from storebench.results.queries import Queries, counts
-from storebench.results.rows import AttemptRow
-from storebench.results.statistics import Summary, summarize
+from storebench.results.database.connection import Row
+from storebench.results.database.measurements import value_of
+from storebench.results.database.queries import Queries, counts
+from storebench.results.database.rows import AttemptRow
+from storebench.results.forecast.price import Hours, hours
+from storebench.results.statistics.intervals import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import COMMON
 

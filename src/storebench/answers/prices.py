@@ -9,7 +9,7 @@ from pydantic import Field, RootModel
 
 from storebench.answers.figures import named
 from storebench.answers.studies import CellName
-from storebench.results import price as domain
+from storebench.results.forecast import price as domain
 
 
 class Price(CellName):

@@ -11,10 +11,10 @@ from storebench.answers.attempts import Origin, Spread
 from storebench.answers.base import Answer
 from storebench.answers.figures import Origins, named, spread_of
 from storebench.answers.studies import CellName
-from storebench.results import ranking as domain
-from storebench.results.queries import Queries
-from storebench.results.ranking_apart import Measured
-from storebench.results.verdicts import TEST
+from storebench.results.database.queries import Queries
+from storebench.results.ranking import rank as domain
+from storebench.results.ranking.exclusion import Measured
+from storebench.results.statistics.verdicts import TEST
 from storebench.study.model import Better
 
 Included = Literal["limit", "client-bound", "service-bound", "unlike"]

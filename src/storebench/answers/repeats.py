@@ -9,8 +9,8 @@ from pydantic import Field
 from storebench.answers.base import Answer
 from storebench.answers.figures import named
 from storebench.answers.studies import CellName
-from storebench.results.power import POWER
-from storebench.results.repeats import Plan
+from storebench.results.comparison.repeats import Plan
+from storebench.results.statistics.power import POWER
 
 
 class PlannedOperation(CellName):

@@ -34,8 +34,8 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     """
     from storebench.answers.claims import claims_answer
     from storebench.cli.output.claims import as_markdown, print_claims
-    from storebench.results.claims import judged_claims, runs_of
-    from storebench.results.queries import Queries
+    from storebench.results.comparison.claims import judged_claims, runs_of
+    from storebench.results.database.queries import Queries
     from storebench.study import studies
     from storebench.study.record import StudyRecord
 

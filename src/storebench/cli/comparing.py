@@ -72,10 +72,10 @@ def compare(
     """
     from storebench.answers.comparisons import comparison_answer
     from storebench.cli.output.comparison import exit_code, print_comparison
-    from storebench.results.compare import compare as compare_sides
-    from storebench.results.compare import compare_arms, compare_values
-    from storebench.results.queries import Queries
-    from storebench.results.sides import By
+    from storebench.results.comparison.compare import compare as compare_sides
+    from storebench.results.comparison.compare import compare_arms, compare_values
+    from storebench.results.comparison.sides import By
+    from storebench.results.database.queries import Queries
 
     if [arms, by is not None, after is not None].count(True) != 1:
         raise SpecError("Give two runs or two cells to compare, or one run and --a-a or --by")
@@ -180,10 +180,10 @@ def ranking(
     """
     from storebench.answers.rankings import ranking_answer
     from storebench.cli.output.ranking import print_ranking, rows_of
-    from storebench.results.export import as_csv
-    from storebench.results.queries import Queries
-    from storebench.results.ranking import ranking_of
-    from storebench.results.ranking_choice import Question
+    from storebench.results.database.queries import Queries
+    from storebench.results.export.rows import as_csv
+    from storebench.results.ranking.choice import Question
+    from storebench.results.ranking.rank import ranking_of
 
     places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
     if len(places) != len(axes):
@@ -255,8 +255,8 @@ def plan_repeats_(
     """
     from storebench.answers.repeats import plan_answer
     from storebench.cli.output.repeats import print_plan
-    from storebench.results.queries import Queries
-    from storebench.results.repeats import plan_repeats
+    from storebench.results.comparison.repeats import plan_repeats
+    from storebench.results.database.queries import Queries
 
     plan = plan_repeats(
         Queries(results_dsn()),

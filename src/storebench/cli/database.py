@@ -18,8 +18,8 @@ from storebench.errors import SpecError
 )
 def migrate(reader: str | None) -> None:
     """Update the schema of the results in Postgres."""
-    from storebench.results.migrate import grant
-    from storebench.results.migrate import migrate as run_migrations
+    from storebench.results.database.migrate import grant
+    from storebench.results.database.migrate import migrate as run_migrations
 
     applied = run_migrations(results_dsn())
     click.echo(f"applied: {', '.join(applied)}" if applied else "the schema is up to date")
@@ -46,9 +46,9 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
 
     The file has the run's attempts, phases, environments, datasets and parameters.
     """
-    from storebench.results import signature
-    from storebench.results.bundle import Bundles
-    from storebench.results.queries import Queries
+    from storebench.results.database.queries import Queries
+    from storebench.results.export import signature
+    from storebench.results.export.bundle import Bundles
 
     run_id = Queries(results_dsn()).run_named(run_, study)["id"]
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
@@ -83,8 +83,8 @@ def import_(
     bundle: Path, signer: str | None, allowed_signers: Path | None, signed: Path | None, more_attempts: bool
 ) -> None:
     """Load a file that `storebench export` wrote. Loading the same file again changes nothing."""
-    from storebench.results import bundle_file, signature
-    from storebench.results.bundle import Bundles
+    from storebench.results.export import bundle_file, signature
+    from storebench.results.export.bundle import Bundles
 
     content = bundle_file.content_of(bundle)
     beside = signature.signature_path(bundle)

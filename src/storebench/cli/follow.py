@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from storebench.cli.airflow_api import Airflow, Look, Task, name_of
 from storebench.cli.output.table import remark, told_apart
 from storebench.cli.output.units import figure_text
-from storebench.results.database import Row
-from storebench.results.expected import range_of
-from storebench.results.repository import Repository, run_id_of
+from storebench.results.database.connection import Row
+from storebench.results.database.repository import Repository, run_id_of
+from storebench.results.forecast.expected import range_of
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
-from storebench.trigger import Airflow, Look, Task, name_of
 
 AT_ONCE = 50  # the largest number of attempts that end between two looks
 AFTER_OTHERS = "the run begins when the runs before it have ended"

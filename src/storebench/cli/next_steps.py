@@ -11,9 +11,9 @@ from typing import Any
 
 from storebench.cli.environment import command, env_file
 from storebench.errors import SpecError
-from storebench.results.sides import By
-from storebench.results.statistics import MIN_VALUES
-from storebench.results.verdicts import MIN_UNITS
+from storebench.results.comparison.sides import By
+from storebench.results.statistics.intervals import MIN_VALUES
+from storebench.results.statistics.verdicts import MIN_UNITS
 from storebench.study.cell import Cell
 from storebench.study.dataset import FILE
 from storebench.study.model import Study
@@ -58,7 +58,7 @@ def next_lines(
 
 def again_of(study: Study, params: Params, cells: Sequence[Cell]) -> list[str]:
     """Return the options of `storebench run` that measure these cells of a run again. Parameters that have their defaults are omitted."""
-    from storebench.airflow.params import defaults_of
+    from storebench.planning.params import defaults_of
 
     seen = {"stores": [cell.store for cell in cells], "clients": [cell.client for cell in cells]}
     seen |= {axis.name: [value for cell in cells if (value := cell.value(axis.name))] for axis in study.axes}

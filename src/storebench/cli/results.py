@@ -50,8 +50,8 @@ def results(
     With --histogram or --series, print the distributions or series of these attempts instead.
     """
     from storebench.cli.output.table import print_results
-    from storebench.results.export import as_csv, as_json
-    from storebench.results.queries import Queries
+    from storebench.results.database.queries import Queries
+    from storebench.results.export.rows import as_csv, as_json
     from storebench.study.studies import store_names
 
     if sum(map(bool, (metric, histogram, series))) > 1:
@@ -81,7 +81,7 @@ def _print_artifacts(
 ) -> None:
     from storebench.answers.artifacts import histograms_answer, series_answer
     from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
-    from storebench.results.artifacts import artifacts_of
+    from storebench.results.runs.artifacts import artifacts_of
 
     kind, metric = ("histogram", str(histogram)) if histogram else ("series", str(series))
     measured = artifacts_of(queries, rows, kind, metric) if rows else []
@@ -127,8 +127,8 @@ def price(
     """
     from storebench.answers.prices import prices_answer
     from storebench.cli.output.prices import print_prices
-    from storebench.results.price import prices
-    from storebench.results.queries import Queries
+    from storebench.results.database.queries import Queries
+    from storebench.results.forecast.price import prices
 
     queries = Queries(results_dsn())
     priced = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
@@ -144,7 +144,7 @@ def price(
 @of_study
 def baseline(name: str, run_: str, study: str | None) -> None:
     """Make baseline:NAME a name of RUN, a run's id or 'latest'."""
-    from storebench.results.repository import Repository
+    from storebench.results.database.repository import Repository
 
     if "," in name:
         raise SpecError(

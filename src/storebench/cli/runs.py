@@ -50,11 +50,11 @@ def run(
 
     Parameters that are not given have the DAG's defaults. Ctrl-C ends the command, not the run.
     """
-    from storebench.airflow.params import defaults_of, grid_of
+    from storebench.cli.airflow_api import PATIENCE_S, Airflow
     from storebench.planning.conf import conf_of, places_of, replaced
-    from storebench.results.repository import Repository
+    from storebench.planning.params import defaults_of, grid_of
+    from storebench.results.database.repository import Repository
     from storebench.study.studies import find
-    from storebench.trigger import PATIENCE_S, Airflow
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     found = find(study)
@@ -109,8 +109,8 @@ def follow(run_: str, study: str | None) -> None:
     RUN is a run's id, or 'latest'. Give the study of a run that has no results yet, unless it is the default study. Ctrl-C ends the
     command, not the run.
     """
-    from storebench.results.repository import Repository
-    from storebench.trigger import PATIENCE_S, Airflow
+    from storebench.cli.airflow_api import PATIENCE_S, Airflow
+    from storebench.results.database.repository import Repository
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     try:
@@ -126,11 +126,11 @@ def follow(run_: str, study: str | None) -> None:
 def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run until it ends, then its overview and the next commands. Raises RunFailed unless the whole run is verified."""
     from storebench.cli import follow
+    from storebench.cli.airflow_api import RunFailed
     from storebench.cli.next_steps import next_lines
     from storebench.cli.output.overview import print_overview
-    from storebench.results.fixed import fixed_of
-    from storebench.results.repository import run_id_of
-    from storebench.trigger import RunFailed
+    from storebench.results.database.repository import run_id_of
+    from storebench.results.forecast.fixed import fixed_of
 
     url = f"{airflow.url}/dags/{dag_id}/runs/{run_id}"
     try:
@@ -182,8 +182,8 @@ def replay(run_: str, study: str | None, trigger: bool) -> None:
 
     The parameters include the seed of the order.
     """
-    from storebench.results.queries import Queries
-    from storebench.trigger import Airflow
+    from storebench.cli.airflow_api import Airflow
+    from storebench.results.database.queries import Queries
 
     found = Queries(results_dsn()).run_named(run_, study)
     conf = {**found["params"], "order_seed": found["order_seed"]}
@@ -205,11 +205,11 @@ def runs(study: str | None, limit: int) -> None:
     A run was stopped if it was marked as failed or deleted in Airflow. Its leftovers are data in stores. The state 'running?' means that
     Airflow cannot be asked whether the run has ended.
     """
+    from storebench.cli.airflow_api import Airflow
     from storebench.cli.output.table import print_runs
-    from storebench.results.left import Left
-    from storebench.results.repository import Repository
-    from storebench.results.stopped import as_closed, ask, tell
-    from storebench.trigger import Airflow
+    from storebench.results.database.repository import Repository
+    from storebench.results.leftovers.stopped import as_closed, ask, tell
+    from storebench.results.leftovers.tracking import Left
 
     repository = Repository(results_dsn())
     found = repository.runs(limit, study)
@@ -228,11 +228,11 @@ def clean(yes: bool) -> None:
     Leftovers are data of ended runs in stores, their Secrets and pods, and datasets in S3 of no run in the results. The data of runs in
     progress, data kept by --keep-data, and all results stay.
     """
+    from storebench.cli.airflow_api import Airflow, RunFailed
     from storebench.cli.output.leftovers import print_unneeded
-    from storebench.results.left import Left
-    from storebench.results.repository import Repository
-    from storebench.results.unneeded import CLEAN_DAG, find
-    from storebench.trigger import Airflow, RunFailed
+    from storebench.results.database.repository import Repository
+    from storebench.results.leftovers.tracking import Left
+    from storebench.results.leftovers.unneeded import CLEAN_DAG, find
 
     airflow = Airflow(*airflow_login())
     found = find(Repository(results_dsn()), Left(results_dsn()), _run_states(airflow))
@@ -270,9 +270,9 @@ def prune(older_than: int, yes: bool) -> None:
     """
     from datetime import UTC, datetime, timedelta
 
-    from storebench.results.prune import Pruning
-    from storebench.results.repository import Repository
-    from storebench.results.summary import refresh
+    from storebench.results.database.repository import Repository
+    from storebench.results.runs.prune import Pruning
+    from storebench.results.runs.summary import refresh
 
     repository = Repository(results_dsn())
     before = datetime.now(UTC) - timedelta(days=older_than)
@@ -287,7 +287,7 @@ def prune(older_than: int, yes: bool) -> None:
 
 
 def _run_states(airflow: Any) -> Any:
-    from storebench.results.stopped import AIRFLOW_ID, RunStates
+    from storebench.results.leftovers.stopped import AIRFLOW_ID, RunStates
 
     return RunStates(airflow.run_state, airflow.run_ended_at, lambda: airflow.variable(AIRFLOW_ID))
 
@@ -314,12 +314,12 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
 
     Only attempts with the study's default parameters, or with the given parameters, count as verified.
     """
-    from storebench.airflow.params import defaults_of
     from storebench.cli.output.grid import print_grid
     from storebench.errors import unknown
     from storebench.planning.conf import conf_of
-    from storebench.results.missing import backfill_command, cells_of
-    from storebench.results.queries import Queries
+    from storebench.planning.params import defaults_of
+    from storebench.results.database.queries import Queries
+    from storebench.results.forecast.missing import backfill_command, cells_of
     from storebench.study.partition import partitions
     from storebench.study.studies import find
 

@@ -55,7 +55,7 @@ class StudyCommand(click.Command):
 
     def _common(self, study: Study, own: Mapping[str, Field]) -> list[tuple[str, str]]:
         """Return names and texts of the parameters of every study that this command has no option for."""
-        from storebench.airflow.params import fields_of
+        from storebench.planning.params import fields_of
 
         listed = {*own, *(axis.name for axis in study.axes), *(option.name for option in self.params)}
         listed |= {"stores", "clients"}  # listed in their own section

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from storebench.airflow.node_pools import NodePool
-from storebench.results.queries import Queries, verified_values
-from storebench.results.rows import AttemptRow
-from storebench.results.statistics import summarize
+from storebench.planning.node_pools import NodePool
+from storebench.results.database.queries import Queries, verified_values
+from storebench.results.database.rows import AttemptRow
+from storebench.results.statistics.intervals import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn

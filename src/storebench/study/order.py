@@ -22,7 +22,7 @@ class Turn:
     cell: Cell
     repeat: int
     arm: str | None = None  # one of ARMS in an A/A run
-    node_pool: str = ""  # node pool of the pods; empty: the default (storebench.airflow.node_pools)
+    node_pool: str = ""  # node pool of the pods; empty: the default (storebench.planning.node_pools)
 
     @property
     def label(self) -> str:

@@ -13,9 +13,9 @@ from fastapi import Depends, HTTPException, Query
 from storebench.airflow import connections, images, preflight
 from storebench.airflow.compat.api_server import GetUserDep, may_read, may_start, of_run, timetable_of
 from storebench.airflow.compat.timetable import GridTimetable
-from storebench.airflow.topologies import AGENT_IMAGE
 from storebench.errors import SpecError
-from storebench.results.stopped import AIRFLOW_ID, RunStates
+from storebench.planning.topologies import AGENT_IMAGE
+from storebench.results.leftovers.stopped import AIRFLOW_ID, RunStates
 from storebench.study.record import StudyRecord
 from storebench.web.reading import Reading
 

@@ -24,11 +24,11 @@ from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.studies import Study
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.results.changes import METHOD, MIN_FIGURES
-from storebench.results.history import history as history_of
-from storebench.results.ranking import ranking_of
-from storebench.results.ranking_choice import Question
-from storebench.results.verdicts import MARGIN
+from storebench.results.ranking.choice import Question
+from storebench.results.ranking.rank import ranking_of
+from storebench.results.runs.history import history as history_of
+from storebench.results.statistics.changes import METHOD, MIN_FIGURES
+from storebench.results.statistics.verdicts import MARGIN
 from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Depends, Query
 
 from storebench.answers.comparisons import Comparison, comparison_answer
 from storebench.answers.deciding import Deciding, Part
-from storebench.results import deciding as decide
-from storebench.results.compare import Comparison as Found
-from storebench.results.compare import compare, compare_values
-from storebench.results.database import Row
-from storebench.results.sides import By, runs_named
-from storebench.results.verdicts import MARGIN
+from storebench.results.comparison import deciding as decide
+from storebench.results.comparison.compare import Comparison as Found
+from storebench.results.comparison.compare import compare, compare_values
+from storebench.results.comparison.sides import By, runs_named
+from storebench.results.database.connection import Row
+from storebench.results.statistics.verdicts import MARGIN
 from storebench.version import code_version
 from storebench.web.access import ReadingDep, StatesDep
 from storebench.web.runs import runs_by_id

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from storebench.airflow.params import cell_fields, cell_values
 from storebench.answers.grids import Grid, GridCell, Parameter
 from storebench.errors import SpecError
 from storebench.fields import json_of
-from storebench.results import missing
-from storebench.results.expected import Pace
+from storebench.planning.params import cell_fields, cell_values
+from storebench.results.forecast import missing
+from storebench.results.forecast.expected import Pace
 from storebench.study.order import turns
 from storebench.web.access import GridDag
 

@@ -10,14 +10,14 @@ from typing import Any, cast
 
 from psycopg import Connection, sql
 
-from storebench.airflow.node_pools import NodePool
 from storebench.answers import figures
 from storebench.errors import SpecError, unknown
-from storebench.results.database import Row
-from storebench.results.pool import lent
-from storebench.results.queries import Queries
-from storebench.results.rows import AttemptRow
-from storebench.results.runs import LATEST, OF_A_CELL, RUN_COUNTS
+from storebench.planning.node_pools import NodePool
+from storebench.results.database.connection import Row
+from storebench.results.database.pool import lent
+from storebench.results.database.queries import Queries
+from storebench.results.database.rows import AttemptRow
+from storebench.results.database.runs import LATEST, OF_A_CELL, RUN_COUNTS
 from storebench.study.record import StudyRecord
 
 TURNS = """

@@ -16,8 +16,8 @@ from storebench.answers.attempts import Attempt
 from storebench.answers.claims import claims_of
 from storebench.answers.runs import Run, Turn
 from storebench.errors import SpecError
-from storebench.results.export import as_csv, as_json
-from storebench.results.queries import Queries
+from storebench.results.database.queries import Queries
+from storebench.results.export.rows import as_csv, as_json
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from storebench.answers.runs import Run
-from storebench.results.database import Row
-from storebench.results.stopped import RunStates, as_closed, stopped_runs
+from storebench.results.database.connection import Row
+from storebench.results.leftovers.stopped import RunStates, as_closed, stopped_runs
 from storebench.web.reading import Reading
 
 

@@ -16,11 +16,11 @@ from storebench.answers.claims import claims_of
 from storebench.answers.rankings import Ranking, ranking_answer
 from storebench.answers.runs import Run
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.results.database import Row
-from storebench.results.flat_files import FlatFiles
-from storebench.results.ranking import ranking_of
-from storebench.results.ranking_choice import Question
-from storebench.results.runs import RUN_COUNTS
+from storebench.results.database.connection import Row
+from storebench.results.database.runs import RUN_COUNTS
+from storebench.results.export.flat_files import FlatFiles
+from storebench.results.ranking.choice import Question
+from storebench.results.ranking.rank import ranking_of
 from storebench.study.check import NAME
 from storebench.version import code_version
 from storebench.web.reading import Reading

@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
 
-from storebench.airflow.draft import Draft as Planned
-from storebench.airflow.draft import draft_of
-from storebench.airflow.params import grid_of, read, sections_of
-from storebench.airflow.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.answers.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
 from storebench.planning.checks import check_disk
 from storebench.planning.conf import conf_of, replaced
+from storebench.planning.draft import Draft as Planned
+from storebench.planning.draft import draft_of
+from storebench.planning.params import grid_of, read, sections_of
+from storebench.planning.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.servers.topology import brought_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named

@@ -1,6 +1,6 @@
 """A study to begin with: one store, one axis."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.study.model import Axis, Chart, Metric, Operation, Study
 

@@ -1,6 +1,6 @@
 """A user's study: the speed of writing words to S3 in parts, counting them, and sorting them."""
 
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.stores.base import Pod
 from storebench.study.dataset import Dataset
 from storebench.study.model import Axis, Chart, Metric, Operation, Study

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from storebench.airflow.attempts import AttemptOperator
-from storebench.airflow.drops import DropOperator
-from storebench.airflow.params import defaults_of
+from storebench.airflow.operators.attempts import AttemptOperator
+from storebench.airflow.operators.drops import DropOperator
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
-from storebench.results.left import Undropped
-from storebench.results.servers import ServerUse
+from storebench.planning.params import defaults_of
+from storebench.results.leftovers.servers import ServerUse
+from storebench.results.leftovers.tracking import Undropped
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 from tests.unit.example import STUDY, cell

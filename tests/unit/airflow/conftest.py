@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import pytest
 import tenacity
 
-from storebench.airflow import attempts, connections, kubernetes_api, pods, secrets, spark_driver
+from storebench.airflow import connections
+from storebench.airflow.kubernetes import calls, secrets, spark_driver
+from storebench.airflow.operators import attempts, pods
 from tests.unit.airflow.account import MANIFEST, VERIFIED, Account, spec_of
 from tests.unit.airflow.cluster import Cluster, ended
 from tests.unit.example import STUDY
@@ -43,7 +45,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(spark_driver, "Variable", SimpleNamespace(get=lambda name, default=None: default))
     helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"
     monkeypatch.setattr(helper, tenacity.wait_none())
-    monkeypatch.setattr(kubernetes_api, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(calls, "LONGEST_WAIT_S", 0.01)
     monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
     return found
 

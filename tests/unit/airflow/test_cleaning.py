@@ -9,14 +9,14 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from botocore.exceptions import EndpointConnectionError
 
 from storebench.airflow import connections
-from storebench.airflow.cleaning import BeforeCellsOperator, CleanOperator
-from storebench.airflow.dataset import DatasetOperator
-from storebench.airflow.node_pools import NodePool
-from storebench.airflow.placement import LABEL
+from storebench.airflow.kubernetes.placement import LABEL
+from storebench.airflow.operators.cleaning import BeforeCellsOperator, CleanOperator
+from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.manifest import dataset_key, manifest_key
 from storebench.errors import SpecError
-from storebench.results.left import Undropped
+from storebench.planning.node_pools import NodePool
+from storebench.results.leftovers.tracking import Undropped
 from tests.unit.airflow.account import CELL, MANIFEST, OTHER, VERIFIED, attempt, context, spec_of
 from tests.unit.airflow.cluster import ended
 from tests.unit.example import STUDY

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError
 
-from storebench.airflow import custom_file, plan
-from storebench.airflow.dataset import DatasetOperator
-from storebench.airflow.params import defaults_of, values_of
+from storebench.airflow.dags import custom_file, plan
+from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.errors import SpecError, StoreRefused
 from storebench.planning.checks import not_held
+from storebench.planning.params import defaults_of, values_of
 from storebench.study import own_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn

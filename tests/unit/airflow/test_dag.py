@@ -7,10 +7,10 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow.compat.priority import LAST, MOST_STEPS, CellByCell
 from storebench.airflow.compat.timetable import GridTimetable
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.errors import SpecError
-from storebench.results.stopped import COMMAND
-from storebench.results.unneeded import CLEAN_DAG
+from storebench.results.leftovers.stopped import COMMAND
+from storebench.results.leftovers.unneeded import CLEAN_DAG
 from storebench.study.model import Operation
 from tests.unit.example import STUDY
 
@@ -158,7 +158,7 @@ def test_each_step_of_a_cell_says_what_it_leaves_if_it_is_cleared(dag):
 @pytest.fixture
 def called(dag, monkeypatch):
     """Call the function of a step; returns what it called of the modules that it wires, in order."""
-    from storebench.airflow import dag as module
+    from storebench.airflow.dags import study as module
 
     calls, failed = [], []
 

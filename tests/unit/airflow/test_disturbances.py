@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from storebench.airflow import pods
-from storebench.airflow.disturbances import with_disturbances
-from storebench.airflow.retrieve import whole
+from storebench.airflow.operators import pods
+from storebench.airflow.outcome.disturbances import with_disturbances
+from storebench.airflow.outcome.retrieve import whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.stores.base import Pod, Store

@@ -5,7 +5,7 @@ import pytest
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import observe
+from storebench.airflow.outcome import observe
 from storebench.attempt.result import AttemptResult
 
 T0 = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from airflow.providers.cncf.kubernetes.operators.pod import POD_IDENTIFIER_STATE_KEY
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
-from storebench.airflow import pickup, pods
 from storebench.airflow.compat import pod_manager
+from storebench.airflow.operators import pickup, pods
 from storebench.attempt.result import AttemptResult
 from storebench.errors import StoreUnreachable
 from tests.unit.airflow.account import FIGURES, VERIFIED, attempt, context

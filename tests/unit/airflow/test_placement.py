@@ -1,6 +1,6 @@
 import pytest
 
-from storebench.airflow.placement import LABEL, Placement, with_secret, with_shared_memory
+from storebench.airflow.kubernetes.placement import LABEL, Placement, with_secret, with_shared_memory
 from storebench.errors import SpecError
 from storebench.servers.render import LABEL as SERVERS
 

@@ -8,12 +8,14 @@ import pytest
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSkipException
 
-from storebench.airflow import connections, draft, images, plan
-from storebench.airflow.draft import order_of, repeats_of
-from storebench.airflow.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
-from storebench.airflow.params import defaults_of
-from storebench.airflow.plan import plan_of
+from storebench.airflow import connections, images
+from storebench.airflow.dags import plan
+from storebench.airflow.dags.plan import plan_of
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.planning import draft
+from storebench.planning.draft import order_of, repeats_of
+from storebench.planning.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
+from storebench.planning.params import defaults_of
 from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
 from storebench.study.grid import Grid
 from storebench.study.model import Operation
@@ -35,7 +37,7 @@ PARAMS = {
 
 
 class Measured:
-    """The attempts of one run, as storebench.results.queries finds them."""
+    """The attempts of one run, as storebench.results.database.queries finds them."""
 
     def __init__(self, seconds, started_at=None, disturbed=None):
         self.seconds, self.disturbed = seconds, disturbed

@@ -13,14 +13,15 @@ from airflow.sdk.exceptions import (
 )
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import kubernetes_api, leftovers
-from storebench.airflow.dataset import DatasetOperator
-from storebench.airflow.placement import LABEL
+from storebench.airflow.kubernetes import calls as kubernetes_api
+from storebench.airflow.kubernetes.placement import LABEL
+from storebench.airflow.operators import leftovers
+from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.attempt import disk
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import StorebenchError
-from storebench.results.stopped import COMMAND
+from storebench.results.leftovers.stopped import COMMAND
 from storebench.stores.bulk_write_read.mongodb import MongoDB
 from storebench.study.model import Operation
 from tests.unit.airflow.account import CELL, FIGURES, MANIFEST, VERIFIED, attempt, context, spec_of

@@ -10,7 +10,8 @@ import pytest
 from local import image_keys
 from local.stack import environment, parts, render
 from local.stack.settings import Settings
-from storebench.airflow import images, preflight, provision
+from storebench.airflow import images, preflight
+from storebench.airflow.servers import provision
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk

@@ -7,14 +7,18 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from storebench.airflow import connections, images, pods, provision, secrets, topologies
-from storebench.airflow.draft import order_of
-from storebench.airflow.provision import Group, Running, Servers, groups_of
-from storebench.airflow.server_steps import ProvisionOperator, remove_servers
-from storebench.airflow.topologies import topology_of
+from storebench.airflow import connections, images
+from storebench.airflow.kubernetes import secrets
+from storebench.airflow.operators import pods
+from storebench.airflow.servers import provision
+from storebench.airflow.servers.provision import Group, Running, Servers, groups_of
+from storebench.airflow.servers.steps import ProvisionOperator, remove_servers
 from storebench.connection import Connection
 from storebench.errors import SpecError
-from storebench.results.servers import ServerUse
+from storebench.planning import topologies
+from storebench.planning.draft import order_of
+from storebench.planning.topologies import topology_of
+from storebench.results.leftovers.servers import ServerUse
 from storebench.servers import cluster as server_cluster
 from storebench.servers.render import CLIENT, LABEL, Place, rendered, set_id
 from storebench.servers.sizes import Sizes

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from storebench.airflow import attempts
-from storebench.airflow.drops import DropOperator
-from storebench.airflow.result_check import TEXT_CHARACTERS
+from storebench.airflow.operators import attempts
+from storebench.airflow.operators.drops import DropOperator
+from storebench.airflow.outcome.result_check import TEXT_CHARACTERS
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.errors import StoreUnreachable

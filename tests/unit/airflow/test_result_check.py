@@ -2,7 +2,7 @@
 
 import pytest
 
-from storebench.airflow.result_check import ENVIRONMENT_BYTES, TEXT_CHARACTERS, check_result
+from storebench.airflow.outcome.result_check import ENVIRONMENT_BYTES, TEXT_CHARACTERS, check_result
 from storebench.attempt.result import AttemptResult
 from storebench.study.model import Metric, Operation, Study
 

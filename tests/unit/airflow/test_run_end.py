@@ -5,11 +5,14 @@ import pytest
 from airflow.sdk.execution_time import task_runner
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import connections, provision, run_end, secrets
-from storebench.airflow.node_pools import DEFAULT, NodePool
-from storebench.airflow.run_end import close_stopped, failed_step, run_states
+from storebench.airflow import connections
+from storebench.airflow.kubernetes import secrets
+from storebench.airflow.operators import run_end
+from storebench.airflow.operators.run_end import close_stopped, failed_step, run_states
+from storebench.airflow.servers import provision
 from storebench.errors import ServersFailed, SpecError, StoreUnreachable
-from storebench.results.servers import ServerUse
+from storebench.planning.node_pools import DEFAULT, NodePool
+from storebench.results.leftovers.servers import ServerUse
 from storebench.servers.render import set_id
 from tests.unit.airflow.cluster import Cluster
 
@@ -291,9 +294,9 @@ def test_a_secret_tells_its_connection(name):
 def test_a_cluster_that_does_not_answer_is_named(keep, cluster, monkeypatch):
     from urllib3.exceptions import ProtocolError
 
-    from storebench.airflow import kubernetes_api
+    from storebench.airflow.kubernetes import calls
 
-    monkeypatch.setattr(kubernetes_api, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(calls, "PATIENCE_S", 0.01)
     keep()
     cluster.fails = lambda call, before: ProtocolError("Connection aborted.")
     with pytest.raises(StoreUnreachable, match=r"storebench_kubernetes'\) does not answer"):

@@ -8,13 +8,15 @@ from types import SimpleNamespace
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import attempts, connections, pods, secrets, spark_driver
-from storebench.airflow.node_pools import DEFAULT
-from storebench.airflow.params import defaults_of
-from storebench.airflow.placement import Placement
-from storebench.airflow.plan import _secrets_of
-from storebench.airflow.specs import spec_of
+from storebench.airflow import connections
+from storebench.airflow.dags.plan import _secrets_of
+from storebench.airflow.kubernetes import secrets, spark_driver
+from storebench.airflow.kubernetes.placement import Placement
+from storebench.airflow.operators import attempts, pods
+from storebench.airflow.operators.specs import spec_of
 from storebench.errors import SpecError
+from storebench.planning.node_pools import DEFAULT
+from storebench.planning.params import defaults_of
 from storebench.spark import session
 from storebench.spark.options import ENCRYPTION, KEY_NAME
 from tests.unit.example import BATCH, STUDY, cell

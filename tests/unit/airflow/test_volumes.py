@@ -4,8 +4,8 @@ import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow import volumes
-from storebench.airflow.placement import Placement
+from storebench.airflow.kubernetes import volumes
+from storebench.airflow.kubernetes.placement import Placement
 from storebench.errors import SpecError
 from storebench.stores.base import Pod
 from storebench.stores.volume import OPTIONS, SIZE, STORAGE_CLASS, claim_of

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from storebench import protocol, s3
-from storebench.airflow.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt import overflow, run
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult

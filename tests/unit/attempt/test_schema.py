@@ -4,7 +4,7 @@ from dataclasses import fields
 from storebench.web.models.attempts import Attempt
 
 from storebench import protocol
-from storebench.airflow.retrieve import ADDED
+from storebench.airflow.outcome.retrieve import ADDED
 from storebench.attempt import schema
 from storebench.attempt.result import FREE_TEXTS, AttemptResult
 from storebench.protocol.figures import FIGURES, SCHEMAS

@@ -10,7 +10,7 @@ from rich.console import Console
 from storebench.answers.artifacts import histograms_answer, series_answer
 from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
 from storebench.errors import SpecError
-from storebench.results.artifacts import artifacts_of
+from storebench.results.runs.artifacts import artifacts_of
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 from tests.unit.example import cell

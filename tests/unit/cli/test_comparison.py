@@ -8,10 +8,10 @@ from rich.console import Console
 
 from storebench.answers.comparisons import comparison_answer
 from storebench.cli.output.comparison import exit_code, print_comparison
-from storebench.results import power
-from storebench.results.compare import Comparison
-from storebench.results.sides import Design
-from storebench.results.verdicts import Pair, verdicts_of
+from storebench.results.comparison.compare import Comparison
+from storebench.results.comparison.sides import Design
+from storebench.results.statistics import power
+from storebench.results.statistics.verdicts import Pair, verdicts_of
 from tests.unit.example import cell
 
 KEY = (cell().key, "write")

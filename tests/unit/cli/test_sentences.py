@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from storebench.cli.output.sentences import Larger, sentences
-from storebench.results.fixed import Fixed, fixed_of
+from storebench.results.forecast.fixed import Fixed, fixed_of
 from storebench.study.model import Metric, Operation
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell

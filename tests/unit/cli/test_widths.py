@@ -10,12 +10,12 @@ from storebench.cli.output.comparison import print_comparison
 from storebench.cli.output.grid import print_grid
 from storebench.cli.output.prices import print_prices
 from storebench.cli.output.repeats import print_plan
-from storebench.results.compare import Comparison
-from storebench.results.missing import GridCell
-from storebench.results.price import Price
-from storebench.results.repeats import Needed, Plan
-from storebench.results.sides import Design
-from storebench.results.verdicts import Pair, verdicts_of
+from storebench.results.comparison.compare import Comparison
+from storebench.results.comparison.repeats import Needed, Plan
+from storebench.results.comparison.sides import Design
+from storebench.results.forecast.missing import GridCell
+from storebench.results.forecast.price import Price
+from storebench.results.statistics.verdicts import Pair, verdicts_of
 from tests.unit.example import cell
 
 CELLS = [

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from local.stack import databases, render
 from local.stack.__main__ import main
 from local.stack.settings import Settings, StackError
-from storebench.trigger import Airflow, NotFound
+from storebench.cli.airflow_api import Airflow, NotFound
 
 RULES = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from storebench.errors import SpecError
-from storebench.results import bundle_check, bundle_file
-from storebench.results.bundle import TABLES
+from storebench.results.export import bundle_check, bundle_file
+from storebench.results.export.bundle import TABLES
 from storebench.study.record import StudyRecord
 
 DATA = Path(__file__).parents[3] / "docs" / "studies" / "data"

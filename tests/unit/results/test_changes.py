@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from storebench.results.changes import MIN_FIGURES, MIN_LEVEL, MOST, change_points, levels
+from storebench.results.statistics.changes import MIN_FIGURES, MIN_LEVEL, MOST, change_points, levels
 
 RUNS = 60
 SEEDS = 1_000  # histories in which nothing changes

@@ -11,8 +11,8 @@ from rich.console import Console
 from storebench.answers.claims import claims_answer
 from storebench.cli.output.claims import as_markdown, print_claims
 from storebench.fields import Text
-from storebench.results.claims import judged_claims
-from storebench.results.measurements import value_of
+from storebench.results.comparison.claims import judged_claims
+from storebench.results.database.measurements import value_of
 from storebench.study.claim import Claim
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from storebench.results.compare import compare, compare_values
-from storebench.results.deciding import BOTH, MOST, deciding
-from storebench.results.sides import By
+from storebench.results.comparison.compare import compare, compare_values
+from storebench.results.comparison.deciding import BOTH, MOST, deciding
+from storebench.results.comparison.sides import By
 from tests.unit.results.test_sides import CELLS, Recorded, row
 
 CODE = "0.1.0+g1"

@@ -3,14 +3,14 @@ from dataclasses import replace
 import pytest
 
 from storebench.fields import Number
-from storebench.results.expected import (
+from storebench.results.forecast.expected import (
     BETWEEN_S,
     ROWS_PER_S,
     assumed_s,
     in_words,
     range_of,
 )
-from storebench.results.expected import expected as expected_of
+from storebench.results.forecast.expected import expected as expected_of
 from storebench.study.order import Turn
 from tests.unit import example
 from tests.unit.example import STUDY
@@ -19,7 +19,7 @@ PARAMS = {name: field.default for name, field in STUDY.params.items()}
 
 
 class Measured:
-    """A study's measurements, as storebench.results.queries finds them."""
+    """A study's measurements, as storebench.results.database.queries finds them."""
 
     def __init__(self, durations=(), between_s=None):
         self._durations, self._between_s = durations, between_s

@@ -6,9 +6,9 @@ import pytest
 
 from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, told
 from storebench.cli.output.comparison import exit_code
-from storebench.results.compare import Comparison
-from storebench.results.sides import Design
-from storebench.results.verdicts import CANNOT_TELL, MIN_UNITS, Pair, verdicts_of
+from storebench.results.comparison.compare import Comparison
+from storebench.results.comparison.sides import Design
+from storebench.results.statistics.verdicts import CANNOT_TELL, MIN_UNITS, Pair, verdicts_of
 
 DRAWS = 1000
 MARGIN = 0.05

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from storebench.results.history import history
-from storebench.results.measurements import value_of
-from storebench.results.queries import Queries
+from storebench.results.database.measurements import value_of
+from storebench.results.database.queries import Queries
+from storebench.results.runs.history import history
 from storebench.study.record import StudyRecord
 from tests.bulk import BULK, RANKED_BY, bulk_study, cell_at
 

@@ -8,8 +8,8 @@ import pytest
 
 from storebench.answers.figures import study_of
 from storebench.errors import SpecError
-from storebench.results.measurements import metrics_of
-from storebench.results.queries import Queries
+from storebench.results.database.measurements import metrics_of
+from storebench.results.database.queries import Queries
 from storebench.study.record import StudyRecord
 from tests.unit.example import NAME, STUDY, cell
 

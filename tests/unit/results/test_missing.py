@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from storebench.results.missing import GridCell, backfill_command
+from storebench.results.forecast.missing import GridCell, backfill_command
 from tests.unit import example
 
 

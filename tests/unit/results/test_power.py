@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from storebench.results.power import MOST_UNITS, explained, power, units_for
-from storebench.results.verdicts import MIN_UNITS, Noise, Pair, verdicts_of
+from storebench.results.statistics.power import MOST_UNITS, explained, power, units_for
+from storebench.results.statistics.verdicts import MIN_UNITS, Noise, Pair, verdicts_of
 
 PAIRS = 10
 MARGIN = 0.05

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.output.prices import print_prices
-from storebench.results.price import COVERS, GIB, prices
+from storebench.results.forecast.price import COVERS, GIB, prices
 
 ROW = {
     "cell_key": "s/mongodb/reference/rows=1/seed=1",

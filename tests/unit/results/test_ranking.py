@@ -10,9 +10,9 @@ from rich.console import Console
 from storebench.answers.rankings import ranking_answer
 from storebench.cli.output.ranking import print_ranking, rows_of
 from storebench.errors import SpecError
-from storebench.results.measurements import value_of
-from storebench.results.ranking import ranking_of
-from storebench.results.ranking_choice import ANY, Known, Question, choose
+from storebench.results.database.measurements import value_of
+from storebench.results.ranking.choice import ANY, Known, Question, choose
+from storebench.results.ranking.rank import ranking_of
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 from tests.unit.example import NAME, STUDY, cell

@@ -6,11 +6,11 @@ from storebench.answers.repeats import plan_answer
 from storebench.cli.output.comparison import exit_code
 from storebench.cli.output.repeats import plan_text
 from storebench.errors import SpecError
-from storebench.results.compare import compare, compare_arms
-from storebench.results.measurements import value_of
-from storebench.results.queries import Queries
-from storebench.results.repeats import plan_repeats
-from storebench.results.sides import arms_of, sides_of
+from storebench.results.comparison.compare import compare, compare_arms
+from storebench.results.comparison.repeats import plan_repeats
+from storebench.results.comparison.sides import arms_of, sides_of
+from storebench.results.database.measurements import value_of
+from storebench.results.database.queries import Queries
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from storebench.cli import main
 from storebench.errors import SpecError
-from storebench.results import signature
+from storebench.results.export import signature
 
 ANN = "ann@example.org"
 
@@ -63,8 +63,8 @@ def database(monkeypatch):
             return {"id": name}
 
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_RESULTS", "postgresql://nowhere")
-    monkeypatch.setattr("storebench.results.bundle.Bundles", Bundles)
-    monkeypatch.setattr("storebench.results.queries.Queries", Queries)
+    monkeypatch.setattr("storebench.results.export.bundle.Bundles", Bundles)
+    monkeypatch.setattr("storebench.results.database.queries.Queries", Queries)
     return calls
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from storebench.results.statistics import summarize
+from storebench.results.statistics.intervals import summarize
 
 
 def test_a_summary_has_the_usual_figures():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from storebench.errors import SpecError
-from storebench.results.study_views import make
+from storebench.results.database.study_views import make
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import TABLES

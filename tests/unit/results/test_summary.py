@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from storebench.results.summary import GROUP, refresh
+from storebench.results.runs.summary import GROUP, refresh
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell

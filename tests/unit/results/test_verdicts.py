@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from storebench.results.power import explained
-from storebench.results.verdicts import (
+from storebench.results.statistics.power import explained
+from storebench.results.statistics.verdicts import (
     Pair,
     alike_share,
     effect_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from storebench.airflow.placement import Placement
+from storebench.airflow.kubernetes.placement import Placement
 from storebench.servers.agent import PORT
 from storebench.servers.render import Place, policy_of, rendered, set_id
 from storebench.servers.sizes import Sizes

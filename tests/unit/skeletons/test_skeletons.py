@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from storebench import stores
-from storebench.airflow.params import defaults_of, grid_of
 from storebench.cli import main, new
 from storebench.errors import SpecError
+from storebench.planning.params import defaults_of, grid_of
 from storebench.skeletons.write import COPIES, PODS, PROGRAMS, with_store, write_store, write_study
 from storebench.study import studies
 from tests.attempted import attempted

@@ -8,8 +8,8 @@ import pytest
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
 from storebench.fields import flag
-from storebench.results.migrate import view_text
-from storebench.results.rows import AttemptRow
+from storebench.results.database.migrate import view_text
+from storebench.results.database.rows import AttemptRow
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES

@@ -17,7 +17,7 @@ from storebench.study.model import Study
 
 # A study that has every part, and every field of each. CHANGES has fields to replace by the name of their part.
 STUDY = """
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.fields import integer
 from storebench.stores.base import Pod
 from storebench.study.claim import Claim

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from storebench.airflow.params import defaults_of
 from storebench.errors import SpecError
 from storebench.fields import flag
+from storebench.planning.params import defaults_of
 from storebench.servers.sizes import FIELDS
 from storebench.spark.options import OPTIONS
 from storebench.study import parameters

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from storebench.airflow.params import cell_fields, defaults_of, fields_of, grid_of
 from storebench.errors import SpecError
 from storebench.fields import KINDS, Choice, Number, Text, Values, field_of, flag, integer
+from storebench.planning.params import cell_fields, defaults_of, fields_of, grid_of
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
 from storebench.study.partition import partitions, repeated

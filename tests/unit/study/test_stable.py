@@ -2,8 +2,8 @@
 
 import pytest
 
-from storebench.airflow.params import defaults_of
-from storebench.results.attempts import AttemptKey, short_hash
+from storebench.planning.params import defaults_of
+from storebench.results.database.attempts import AttemptKey, short_hash
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
 from storebench.study.partition import partitions

@@ -12,7 +12,7 @@ from storebench.study import studies
 from storebench.study.model import Study
 
 TOY = """
-from storebench.airflow.dag import study_dag
+from storebench.airflow.dags.study import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.study.model import Metric, Operation, Study
 

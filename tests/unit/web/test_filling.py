@@ -11,7 +11,7 @@ from storebench.airflow.compat import api_server
 from storebench.airflow.compat.api_server import get_user
 from storebench.airflow.compat.priority import CellByCell
 from storebench.airflow.compat.timetable import GridTimetable
-from storebench.results.expected import BETWEEN_S, ROWS_PER_S
+from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find
 from storebench.web import access, filling
@@ -36,7 +36,7 @@ def dag(study, monkeypatch):
     def verified(study, queries, cells, params):
         return {cell: done.get("/".join(cell.key.split("/")[1:-2]), 0) for cell in cells}
 
-    monkeypatch.setattr("storebench.results.missing.verified_repeats", verified)
+    monkeypatch.setattr("storebench.results.forecast.missing.verified_repeats", verified)
     read = SimpleNamespace(
         attempts_of_cells=lambda keys: [],
         durations=lambda *_: [],

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 from fastapi.testclient import TestClient
 
-from storebench.airflow import draft
 from storebench.airflow.compat.api_server import get_user
-from storebench.airflow.params import defaults_of, fields_of
-from storebench.results.expected import BETWEEN_S, ROWS_PER_S
+from storebench.planning import draft
+from storebench.planning.params import defaults_of, fields_of
+from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find, names
 from storebench.web import access, starting

@@ -16,7 +16,7 @@ from airflow.providers.cncf.kubernetes.utils.container import container_is_compl
 from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from kubernetes.client import models as k8s
 
-from storebench.airflow.kubernetes_api import ENDED_PHASES, RIGHTS, ask_again
+from storebench.airflow.kubernetes.calls import ENDED_PHASES, RIGHTS, ask_again
 
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0

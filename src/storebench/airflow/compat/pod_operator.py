@@ -23,7 +23,7 @@ from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.compat.pod_manager import PromptPodManager
-from storebench.airflow.kubernetes_api import RIGHTS, ask_again
+from storebench.airflow.kubernetes.calls import RIGHTS, ask_again
 
 
 class ObservedPodOperator(KubernetesPodOperator):

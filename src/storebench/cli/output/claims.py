@@ -8,7 +8,7 @@ from rich.console import Console
 
 from storebench.answers.claims import expected_ratio, places_text, ratio_text, rules
 from storebench.cli.output.listing import NOTHING, Column, print_listing
-from storebench.results.claims import Case, Judged
+from storebench.results.comparison.claims import Case, Judged
 
 # A test finds the tables of claims in the documentation by this column.
 CLAIM = "the original study said"

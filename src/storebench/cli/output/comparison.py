@@ -9,9 +9,9 @@ from rich.console import Console
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.cli.output.units import compared, ratio_text
-from storebench.results.compare import Comparison
-from storebench.results.statistics import CONFIDENCE, Interval
-from storebench.results.verdicts import TEST, Verdict, alike_share, noise_floor
+from storebench.results.comparison.compare import Comparison
+from storebench.results.statistics.intervals import CONFIDENCE, Interval
+from storebench.results.statistics.verdicts import TEST, Verdict, alike_share, noise_floor
 from storebench.study.cell import Cell
 
 VERDICT = [Column("operation"), Column("B / A", number=True), Column("interval"), Column("verdict: B is")]

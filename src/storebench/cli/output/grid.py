@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from storebench.cli.output.listing import Column, print_listing
-from storebench.results.missing import GridCell
+from storebench.results.forecast.missing import GridCell
 
 
 def print_grid(console: Console, cells: Sequence[GridCell]) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.units import column, figure_text
-from storebench.results.unneeded import Unneeded
+from storebench.results.leftovers.unneeded import Unneeded
 
 RUNS = [Column("run"), Column("state", prose=True)]
 DATA = [Column("store"), Column("data"), Column("size", number=True), Column("run")]

@@ -11,11 +11,11 @@ from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.sentences import Larger, sentences, where_of
 from storebench.cli.output.table import cautions, remark, told_apart
 from storebench.cli.output.units import column
-from storebench.results.database import Row
-from storebench.results.fixed import FixedParts
-from storebench.results.measurements import metrics_of, scalars_of, value_of
-from storebench.results.queries import counts
-from storebench.results.statistics import MIN_VALUES
+from storebench.results.database.connection import Row
+from storebench.results.database.measurements import metrics_of, scalars_of, value_of
+from storebench.results.database.queries import counts
+from storebench.results.forecast.fixed import FixedParts
+from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 

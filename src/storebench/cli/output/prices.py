@@ -10,7 +10,7 @@ from rich.console import Console
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.cli.output.units import column
-from storebench.results.price import COVERS, Price
+from storebench.results.forecast.price import COVERS, Price
 from storebench.study.cell import Cell
 
 

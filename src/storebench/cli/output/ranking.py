@@ -12,12 +12,12 @@ from storebench.answers.rankings import Ranking as Answer
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.cli.output.units import Figures, compared
-from storebench.results.compare import in_words
-from storebench.results.ranking import Against, Ranking
-from storebench.results.ranking_apart import Measured
-from storebench.results.ranking_choice import ANY
-from storebench.results.statistics import CONFIDENCE, Summary
-from storebench.results.verdicts import TEST
+from storebench.results.comparison.compare import in_words
+from storebench.results.ranking.choice import ANY
+from storebench.results.ranking.exclusion import Measured
+from storebench.results.ranking.rank import Against, Ranking
+from storebench.results.statistics.intervals import CONFIDENCE, Summary
+from storebench.results.statistics.verdicts import TEST
 
 FIGURES = [Column("median", number=True), Column("interval", number=True), Column("n", number=True)]
 FIGURES += [Column("runs", number=True, needed=False)]

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.table import places_of
-from storebench.results.power import MOST_UNITS, POWER
-from storebench.results.repeats import Plan
+from storebench.results.comparison.repeats import Plan
+from storebench.results.statistics.power import MOST_UNITS, POWER
 from storebench.study.cell import Cell
 
 

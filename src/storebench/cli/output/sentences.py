@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from storebench.cli.output.listing import NOTHING
 from storebench.cli.output.table import told_apart
 from storebench.cli.output.units import figure_text
-from storebench.results.database import Row
-from storebench.results.fixed import Fixed, FixedParts
-from storebench.results.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
-from storebench.results.queries import counts
-from storebench.results.statistics import Summary, summarize
+from storebench.results.database.connection import Row
+from storebench.results.database.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
+from storebench.results.database.queries import counts
+from storebench.results.forecast.fixed import Fixed, FixedParts
+from storebench.results.statistics.intervals import Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Axis, Metric
 from storebench.study.record import StudyRecord

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.units import column
-from storebench.results.queries import superseded
+from storebench.results.database.queries import superseded
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
 from storebench.study.record import StudyRecord
@@ -168,7 +168,7 @@ def cautions(rows: Rows) -> list[str]:
 
 
 def print_runs(console: Console, rows: Rows, *, asked: bool = True) -> None:
-    """Print runs, newest first. `rows`: from `storebench.results.queries.Queries.runs`. `asked`: whether Airflow was asked for their
+    """Print runs, newest first. `rows`: from `storebench.results.database.queries.Queries.runs`. `asked`: whether Airflow was asked for their
     states.
     """
     print_listing(console, RUN, [_run(row, asked=asked) for row in rows])

@@ -7,7 +7,7 @@ import pytest
 
 from storebench.errors import SpecError
 from storebench.planning.conf import conf_of
-from storebench.results.statistics import MIN_VALUES
+from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.stores.map_formats.base import _check_memory
 from storebench.stores.map_formats.common import INTERFACES
 from storebench.stores.map_formats.formats import FORMATS

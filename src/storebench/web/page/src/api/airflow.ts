@@ -82,7 +82,7 @@ export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveR
  * Start a run of one cell of a study's grid, by the key of its partition, with these parameters.
  *
  * A backfill would not do: it takes one range of dates, and Airflow runs one backfill of a DAG at a time. The run's name tells the cell, as
- * in a backfill (storebench.results.queries recognizes such names by their beginning).
+ * in a backfill (storebench.results.database.queries recognizes such names by their beginning).
  */
 export async function startCell(dagId: string, key: string, conf: Conf): Promise<void> {
   const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;

@@ -136,7 +136,7 @@ const VERDICTS: Record<Label, [number, string]> = {
   "cannot tell": [6, "circle"],
 };
 
-/** Return the verdicts for a figure above and for a figure below the other side's, as in storebench.results.verdicts. */
+/** Return the verdicts for a figure above and for a figure below the other side's, as in storebench.results.statistics.verdicts. */
 export function wordsOf(better: Metric["better"]): [Label, Label] {
   if (better === "neither") return ["higher", "lower"];
   return better === "lower" ? ["worse", "better"] : ["better", "worse"];

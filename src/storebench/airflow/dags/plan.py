@@ -1,0 +1,156 @@
+"""Plan a run: the turns of its cells, without repeats that are already verified."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from storebench.airflow import connections, images, preflight
+from storebench.airflow.dags import custom_file
+from storebench.airflow.images import image
+from storebench.airflow.kubernetes import secrets
+from storebench.airflow.operators.run_end import airflow_id
+from storebench.airflow.servers import provision
+from storebench.errors import SpecError, StorebenchError
+from storebench.planning.checks import not_addressed, not_held
+from storebench.planning.draft import draft_of
+from storebench.planning.node_pools import DEFAULT, NodePool, node_pool_of
+from storebench.planning.params import grid_of, values_of
+from storebench.planning.topologies import AGENT_IMAGE, check_agents, check_sizes, copies_of
+from storebench.planning.turns import labels_of, skips_done
+from storebench.results.database.repository import run_id_of
+from storebench.study.model import Study
+
+NO_PARAMETERS = (
+    "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
+    " form only then. Set Reprocess Behavior to 'All Runs', as these dates have a run now, and start the backfill again. On the"
+    " command line, add --dag-run-conf with the parameters as JSON. `storebench grid` prints the command"
+)
+
+
+def plan_of(
+    study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
+) -> list[str]:
+    """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
+
+    `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the turns that it planned first. Raises a
+    StorebenchError, which is recorded with the run, for a run that cannot work, and AirflowSkipException where there is nothing to do.
+    """
+    try:
+        return _plan_of(study, params, dag_run, make)
+    except StorebenchError as error:
+        with suppress(StorebenchError):  # an error that cannot be recorded is still in the log
+            connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
+                study=study,
+                dag_id=dag_run.dag_id,
+                airflow_run_id=dag_run.run_id,
+                params=dict(params),
+                reason=str(error),
+                airflow_id=airflow_id(),
+            )
+        raise
+
+
+def _plan_of(
+    study: Study, asked: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
+) -> list[str]:
+    if dag_run.run_type == "backfill" and not dag_run.conf:
+        raise SpecError(NO_PARAMETERS)
+    params = values_of(study, asked)
+    repository = connections.repository(connections.PLAN_PATIENCE_S)
+    run_id = run_id_of(dag_run.dag_id, dag_run.run_id)
+    params, manifest = custom_file.with_file(study, params, make)
+    grid = grid_of(study, params, dag_run.partition_key, copies_of(study, params, connections.exists))
+    preflight.check(study, params["rows"], manifest["bytes"] if manifest else None)
+    cannot = not_addressed(study, grid.cells, connections.bucket())
+    cannot |= not_held(study, grid.cells, manifest) if manifest else {}
+    grid = replace(grid, cells=tuple(cell for cell in grid.cells if cell not in cannot))
+    if cannot and not grid.cells:
+        raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
+    used = {cell.store for cell in grid.cells}
+    groups = provision.groups_of(study, grid.cells, params)
+    brings = {cell.store: group.images for cell, group in groups.items() if group}
+    check_agents(study, used, params, brings, images.named(AGENT_IMAGE))
+    preflight.check_connections(_secrets_of(study, set(used), params, brings))
+    check_sizes(study, grid.cells, params, connections.exists)
+    preflight.check_embedded(study, used, brings)
+    unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
+    preflight.check_images(study, used, unpublished)
+    if brings:
+        provision.check({group for group in groups.values() if group}, params)
+    names = _secrets_of(study, used, params, brings)
+    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(brings))}:
+        secrets.apply(run_id, names, node_pool)
+    if recorded := repository.recorded_turns(run_id):
+        print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
+        repository.reopen_run(run_id)
+        return labels_of(recorded, DEFAULT)
+
+    def image_of(store: str, operation: str) -> str:
+        return image(study.store(store).pod_of(operation).image)
+
+    draft = draft_of(
+        study,
+        grid,
+        params,
+        repository,
+        skips=skips_done(params, dag_run.run_type),
+        most_turns=preflight.most_turns(),
+        brings=brings,
+        group_of=lambda cell: group.key if (group := groups.get(cell)) else None,
+        image_of=image_of,
+    )
+    order, skipped, takes = draft.order, {**cannot, **draft.skipped}, draft.takes
+    if order:
+        may_end = params["precision_percent"] is not None or params["budget_min"] is not None
+        print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
+        print(f"The order of the cells has the seed {draft.order_seed}")
+    if grid.dropped:
+        print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
+    for cell, reason in skipped.items():
+        print(f"{cell.label} is excluded: {reason}")
+    repository.start_run(
+        study=study,
+        dag_id=dag_run.dag_id,
+        airflow_run_id=dag_run.run_id,
+        params=params,
+        turns=order,
+        order_seed=draft.order_seed,
+        skipped=skipped,
+        airflow_id=airflow_id(),
+        expected_s=takes.seconds,
+        expected_most_s=takes.most_s if takes.most_s > takes.seconds else None,
+    )
+    if not order:
+        raise AirflowSkipException(
+            f"All {len(draft.skipped)} cells are already verified: there is nothing to do"
+            if draft.skipped
+            else f"There is nothing to do: {grid.dropped_because}"
+        )
+    return labels_of(order, DEFAULT)
+
+
+def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
+    """Return the names of a planned run's turns in this node pool, as the user interface shows them."""
+    repository = connections.repository(connections.PATIENCE_S)
+    recorded = repository.recorded_turns(run_id_of(dag_run.dag_id, dag_run.run_id))
+    return labels_of(recorded, node_pool)
+
+
+def _secrets_of(
+    study: Study, used: set[str], params: Mapping[str, Any], brings: Collection[str] = ()
+) -> list[str]:
+    """Return the names of the Secrets that the pods of these stores need: Secrets of connections, and Secrets that the stores ask for.
+    Stores whose servers the run `brings` have no connection.
+    """
+    used |= {filled_by for name in used if (filled_by := study.store(name).filled_by)}
+    names = {"s3"}
+    for name in used:
+        store = study.store(name)
+        connection = None if name in brings else store.connection_of(name)
+        names |= {*filter(None, [connection]), *store.keys(params)}
+    return sorted(names)

@@ -1,0 +1,199 @@
+"""Create a study's DAG: plan -> dataset -> one mapped group for each cell (its operations -> drop) -> aggregate.
+
+Without a dataset, a step that only cleans up replaces the step `dataset`. Where no store keeps data, a cell has no drop.
+Where a run can provision servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
+With several node pools, each node pool has its own group.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, Param, XComArg, get_current_context, task, task_group
+from airflow.sdk.exceptions import AirflowFailException
+
+from storebench.airflow import connections
+from storebench.airflow.compat.priority import MOST_STEPS, CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
+from storebench.airflow.dags.plan import plan_of, turns_on
+from storebench.airflow.kubernetes import secrets
+from storebench.airflow.operators.attempts import AttemptOperator
+from storebench.airflow.operators.cleaning import BeforeCellsOperator
+from storebench.airflow.operators.dataset import DatasetOperator
+from storebench.airflow.operators.drops import DropOperator
+from storebench.airflow.operators.run_end import close_stopped, failed_step
+from storebench.airflow.servers.steps import PROVISION, REMOVE, ProvisionOperator, remove_servers
+from storebench.errors import SpecError, StorebenchError
+from storebench.planning.doc import cleared, doc_of
+from storebench.planning.node_pools import DEFAULT, NodePool, node_pools
+from storebench.planning.params import MEASURED, check_presets, sections_of
+from storebench.planning.turns import killed_of
+from storebench.results.database.repository import run_id_of
+from storebench.results.runs.gaps import fill_gaps
+from storebench.results.runs.summary import refresh
+from storebench.servers.topology import brought_for
+from storebench.study.check import problems_of_stores
+from storebench.study.model import Study
+from storebench.study.partition import partitions
+from storebench.study.record import StudyRecord
+from storebench.study.reserved import DROP
+from storebench.study.studies import folder
+
+MOST_NAMED = 50  # failures that a run's error names; the results list all failures
+
+
+def study_dag(study: Study) -> DAG:
+    """Create the DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before
+    the next.
+
+    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from its file's:
+    a copy of a study's file would replace the DAG of that study.
+    """
+    file = Path(sys._getframe(1).f_globals.get("__file__", ""))
+    if file.parent == folder() and file.stem != study.name:
+        raise SpecError(
+            f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
+        )
+    study.refuse(list(problems_of_stores(study)))
+    with DAG(
+        dag_id=study.name,
+        description=study.description.split("\n")[0],
+        doc_md=doc_of(study),
+        schedule=GridTimetable(partitions(study), StudyRecord.of(study).as_json()),
+        start_date=datetime(2024, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params=params_of(study),
+        tags=["storebench"],
+    ) as dag:
+
+        @task
+        def plan() -> list[str]:
+            """Check everything that can be checked before any work, and name the turns to run."""
+            context = get_current_context()
+            try:
+                close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
+                make = partial(ready.made_for_plan, context) if isinstance(ready, DatasetOperator) else None
+                return plan_of(study, context["params"], context["dag_run"], make)
+            except StorebenchError as error:
+                raise AirflowFailException(str(error)) from error
+
+        @task(trigger_rule="all_done")
+        def aggregate() -> None:
+            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
+            context = get_current_context()
+            repository = connections.repository(connections.PATIENCE_S)
+            dag_id, run = context["dag"].dag_id, context["run_id"]
+            run_id = run_id_of(dag_id, run)
+            states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
+            tasks = sorted(name for name, state in states.items() if state == "failed")
+            killed = killed_of(study, states, repository.recorded_turns(run_id))
+            why = failed_step(states)
+            if gaps := fill_gaps(repository, run_id, killed, why):
+                print(f"{gaps} operations have no attempt")
+            failed = repository.finish_run(run_id, reason=why)
+            refresh(repository, repository.cells_of_run(run_id))
+            secrets.release(run_id)
+            if failed:
+                lines = [
+                    f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"
+                    for row in failed[:MOST_NAMED]
+                ]
+                more = [f"… and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
+                raise AirflowFailException(
+                    "\n".join([f"{len(failed)} operations are not verified:", *lines, *more])
+                )
+            if tasks:
+                named = ", ".join(tasks[:MOST_NAMED])
+                more = [f" and {len(tasks) - MOST_NAMED} more"] if len(tasks) > MOST_NAMED else []
+                raise AirflowFailException(f"These tasks failed; their logs say why: {named}{''.join(more)}")
+
+        planned, end = plan(), aggregate()
+        ready: BeforeCellsOperator = (
+            DatasetOperator(task_id="dataset", study=study)
+            if study.dataset
+            else BeforeCellsOperator(task_id="clean")
+        )
+        planned >> ready >> end  # `ready` cleans up, also in a run without cells
+        server_steps: list[Any] = []
+        if brought_for(study):
+            server_steps = [ProvisionOperator(task_id=PROVISION, study=study)]
+            ready >> server_steps[0] >> end
+            server_steps.append(_removal())
+            server_steps[0] >> server_steps[1]
+        for node_pool in node_pools():
+            turns = planned
+            if node_pool != DEFAULT:
+                planned >> (turns := _turns_task(study, node_pool))
+            cells = _cells(study, node_pool).expand(turn=turns)
+            ready >> cells >> end
+            if server_steps and node_pool == DEFAULT:  # other node pools have no servers of a run
+                server_steps[0] >> cells >> server_steps[1]
+    return dag
+
+
+def params_of(study: Study) -> dict[str, Param]:
+    """Return the form's fields in order: what to measure, then how to measure. Airflow folds sections, and shows fields without a section.
+
+    Raises SpecError for a study whose presets have values that the form refuses.
+    """
+    check_presets(study)
+    return {
+        name: Param(
+            field.default,
+            type=field.types,
+            examples=list(field.examples),
+            title=field.title,
+            description_md=field.text,
+            section=None if section == MEASURED else section,
+        )
+        for section, fields in sections_of(study).items()
+        for name, field in fields.items()
+    }
+
+
+def _removal() -> Any:
+    @task(task_id=REMOVE)
+    def remove() -> None:
+        """Remove the run's remaining servers, also after a failure or a stop."""
+        remove_servers(get_current_context())
+
+    return remove().as_teardown(on_failure_fail_dagrun=True)
+
+
+def _turns_task(study: Study, node_pool: NodePool) -> XComArg:
+    @task(task_id=f"turns_{node_pool.name}")
+    def turns() -> list[str]:
+        """Name the turns to run in this node pool."""
+        return turns_on(study, node_pool, get_current_context()["dag_run"])
+
+    return turns()
+
+
+def _cells(study: Study, node_pool: NodePool) -> Any:
+    steps = study.steps
+    if len(steps) > MOST_STEPS:
+        raise SpecError(
+            f"The study {study.name!r}: a cell can have {MOST_STEPS - 1} operations, not {len(study.operations)}"
+        )
+
+    @task_group(group_id=node_pool.group)
+    def cell(turn: Any) -> None:
+        # The tasks of a cell are not linked in the graph (docs/decisions/0007). Each task checks its predecessors when it starts.
+        for place, operation in enumerate(steps):
+            step: Any = DropOperator if operation == DROP else partial(AttemptOperator, operation=operation)
+            step(
+                task_id=operation,
+                study=study,
+                turn=turn,
+                node_pool=node_pool,
+                weight_rule=CellByCell(),
+                priority_weight=place,
+                doc_md=cleared(study),
+            )
+
+    return cell

@@ -1,0 +1,1 @@
+"""Pods, Secrets and volumes as Kubernetes takes them, and calls of its API."""

@@ -1,0 +1,136 @@
+"""The Kubernetes Secrets of runs: made from Airflow's connections when a run needs them, removed when no run needs them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from functools import cache
+from secrets import token_hex
+from typing import Any
+
+from kubernetes import client as k8s_client
+from kubernetes.client.exceptions import ApiException
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from urllib3.exceptions import HTTPError
+
+from storebench.airflow import connections
+from storebench.airflow.compat import kubernetes_provider
+from storebench.airflow.kubernetes import calls
+from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.planning.node_pools import NodePool
+from storebench.servers.pods import answer
+from storebench.spark import session
+from storebench.spark.options import KEY_NAME
+
+WAIT_S = 1.0
+TIMEOUT_S = 30  # the limit of one call: other runs wait for the lock meanwhile
+
+
+def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
+    """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods.
+
+    An existing Secret of KEY_NAME stays: pods of other runs may be using its key. Raises SpecError where the account lacks the right. Asks
+    again for a while where the cluster does not answer or has an internal error, then raises StoreUnreachable.
+    """
+    connections.left().use_secrets(run_id, node_pool.name, names)
+    retrying = Retrying(
+        retry=retry_if_exception_type(StoreUnreachable),
+        stop=stop_after_delay(calls.PATIENCE_S),
+        wait=wait_fixed(WAIT_S),
+        reraise=True,
+    )
+    retrying(_apply, names, node_pool)
+
+
+def release(run_id: str) -> str | None:
+    """Remove the Secrets that this run needed and no other run needs. Prints and returns why they stay (None if they do not); the next run
+    tries again.
+    """
+    try:
+        connections.left().release_secrets(run_id, _remove, cache(_place))
+    except (StorebenchError, ApiException, HTTPError) as error:
+        reason = answer(error) if isinstance(error, ApiException) else error
+        stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
+        print(f"{stays}. The next run removes them")
+        return stays
+    return None
+
+
+def _apply(names: Sequence[str], node_pool: NodePool) -> None:
+    cluster, namespace = cluster_of(node_pool)
+    where = f"Kubernetes (connection {_connection_id(node_pool)!r})"
+
+    def put(name: str) -> None:
+        body = _body(name)
+        try:
+            cluster.replace_namespaced_secret(connections.secret_name(name), namespace, body)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+            cluster.create_namespaced_secret(namespace, body)
+
+    def create_once(name: str) -> None:
+        try:
+            cluster.create_namespaced_secret(namespace, _body(name))
+        except ApiException as error:
+            if error.status != 409:
+                raise
+
+    try:
+        for name in names:
+            (create_once if name == KEY_NAME else put)(name)
+    except ApiException as error:
+        if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
+            raise StoreUnreachable(f"{where} has an error: {answer(error)}") from error
+        raise SpecError(
+            f"{where} refused a Secret in the namespace {namespace!r}: {answer(error)}."
+            " If the account has no right to make it, give the connection's account the rights that deploy/kubernetes has"
+        ) from error
+    except HTTPError as error:
+        raise StoreUnreachable(f"{where} does not answer: {error}") from error
+
+
+def _remove(node_pool: str, name: str) -> None:
+    cluster, namespace = cluster_of(NodePool(node_pool))
+    try:
+        cluster.delete_namespaced_secret(connections.secret_name(name), namespace, _request_timeout=TIMEOUT_S)
+    except ApiException as error:
+        if error.status != 404:
+            raise
+
+
+def _place(node_pool: str) -> tuple[str, ...]:
+    """Return the cluster's address and the namespace: equal for node pools whose pods share Secrets. A node pool without a connection
+    starts no pods, and shares its Secrets with no other pool.
+    """
+    try:
+        cluster, namespace = cluster_of(NodePool(node_pool))
+    except SpecError:
+        return (node_pool,)
+    return cluster.api_client.configuration.host, namespace
+
+
+def cluster_of(node_pool: NodePool) -> tuple[k8s_client.CoreV1Api, str]:
+    """Return the API of the node pool's cluster, and the namespace of its pods. Raises SpecError where there is no connection."""
+    connections.get(node_pool.connection)  # raises an error that says what to do, unlike the hook's error
+    return kubernetes_provider.cluster_of(_connection_id(node_pool))
+
+
+def _connection_id(node_pool: NodePool) -> str:
+    return connections.PREFIX + node_pool.connection
+
+
+def _body(name: str) -> dict[str, Any]:
+    """Return the Secret with the connection's JSON; for KEY_NAME, with a new random key."""
+    is_key = name == KEY_NAME
+    key = session.KEY.name if is_key else connections.SECRET_KEY
+    text = token_hex(32) if is_key else connections.pod(name).to_json()
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": connections.secret_name(name),
+            "labels": {"app.kubernetes.io/managed-by": "storebench"},
+        },
+        "data": {key: base64.b64encode(text.encode()).decode()},
+    }

@@ -1,0 +1,1 @@
+"""The operators of DAGs, and their steps before and after a pod."""

@@ -1,0 +1,1 @@
+"""Turn a pod and its message into the result of an attempt."""

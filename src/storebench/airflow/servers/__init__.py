@@ -1,0 +1,1 @@
+"""Provision the servers of runs."""

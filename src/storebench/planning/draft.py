@@ -1,0 +1,96 @@
+"""Draft a run before it does any work: its cells, their turns, and their expected duration."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from storebench.planning.checks import check_length
+from storebench.planning.node_pools import DEFAULT, node_pool_of
+from storebench.results.database.queries import Queries
+from storebench.results.forecast.done import verified_repeats
+from storebench.results.forecast.expected import Expected, expected
+from storebench.study.cell import Cell
+from storebench.study.dataset import MAX_SEED
+from storebench.study.grid import Grid
+from storebench.study.order import Turn, turns
+from storebench.study.planned import PlannedStudy
+
+ImageOf = Callable[[str, str], str]  # returns the image of a store and an operation
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `takes`: the expected duration."""
+
+    repeats: Mapping[Cell, int]
+    skipped: Mapping[Cell, str]
+    order: list[Turn]
+    order_seed: int
+    takes: Expected
+
+
+def draft_of(
+    study: PlannedStudy,
+    grid: Grid,
+    params: Mapping[str, Any],
+    queries: Queries,
+    *,
+    skips: bool,
+    most_turns: int,
+    brings: Collection[str] = (),
+    group_of: Callable[[Cell], str | None] = lambda cell: None,
+    image_of: ImageOf | None = None,
+) -> Draft:
+    """Return the draft of a run of this grid with these parameters. `skips`: whether the run excludes repeats that are already verified.
+
+    `most_turns`: the number of turns that Airflow allows in a run.
+    `brings`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells with
+    the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
+    Raises SpecError for more turns than Airflow takes, and for parameters that contradict each other.
+    """
+    done = (
+        verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
+    )
+    repeats, skipped = repeats_of(grid, params["repeats"], done)
+    check_length(sum(repeats.values()), most_turns)  # before a list of all turns is made
+    order, order_seed = order_of(study, repeats, params, group_of)
+    check_length(len(order), most_turns)
+    return Draft(repeats, skipped, order, order_seed, expected(queries, study, order, params))
+
+
+def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[Cell, int], dict[Cell, str]]:
+    """Return the repeats to measure, by cell, and the reasons of skipped cells. `asked`: repeats per cell; `done`: verified repeats."""
+    repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
+    skipped = {
+        cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
+        for cell, count in repeats.items()
+        if count <= 0
+    }
+    return {cell: count for cell, count in repeats.items() if count > 0}, skipped
+
+
+def order_of(
+    study: PlannedStudy,
+    repeats: Mapping[Cell, int],
+    params: Mapping[str, Any],
+    group_of: Callable[[Cell], str | None] = lambda cell: None,
+) -> tuple[list[Turn], int]:
+    """Return the turns in order, and the seed of the order; `group_of` as for `draft_of`."""
+    asked = params["order_seed"]
+    order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
+    order = turns(
+        dict(repeats),
+        order_seed,
+        warm_up=params["warm_up"],
+        a_a=params["a_a"],
+        shuffled=params["random_order"],
+        together=group_of,
+    )
+
+    def place(cell: Cell) -> str:
+        return (DEFAULT if group_of(cell) else node_pool_of(study, cell.store)).name
+
+    return [replace(turn, node_pool=place(turn.cell)) for turn in order], order_seed

@@ -1,0 +1,1 @@
+"""Compare runs and cells, plan the repeats that a comparison needs, and judge claims."""

@@ -1,0 +1,1 @@
+"""The results database: connections, schema, and the rows of studies, runs and attempts."""

@@ -1,0 +1,117 @@
+"""Read the metrics, histograms and series of attempts, and the recorded studies."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from storebench.errors import SpecError, unknown
+from storebench.results.database.connection import Database, Row
+from storebench.study.model import COMMON, Better, Metric, unit_of
+from storebench.study.record import SCALAR, StudyRecord
+
+UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
+
+_COMMON = {metric.name: metric for metric in COMMON}
+
+
+def metrics_of(study: StudyRecord) -> dict[str, Metric]:
+    """Return the study's metrics by name, including the common metrics of all studies."""
+    return {**{metric.name: metric for metric in study.metrics}, **_COMMON}
+
+
+def scalars_of(study: StudyRecord, operation: str) -> list[str]:
+    """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last."""
+    metrics = metrics_of(study)
+    own = next((one.metrics for one in study.operations if one.name == operation), ())
+    return [name for name in (*own, *_COMMON) if metrics[name].kind == SCALAR]
+
+
+def better_of(study: StudyRecord, metric: str) -> Better:
+    """Return the preferred direction of a metric; "neither" for a metric that the study has no longer."""
+    known = metrics_of(study).get(metric)
+    return known.better if known else "neither"
+
+
+def value_of(row: Mapping[str, Any], metric: str) -> float | None:
+    """Return the value of a metric of an attempt, a row of `results`; None if not measured."""
+    found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
+    return found
+
+
+def guarantee_of(rows: Iterable[Row]) -> str | None:
+    """Return the delivery of attempts at one operation, or else the durability: UNKNOWN if attempts differ, None if they state neither."""
+    guarantees = {row["delivers"] or row["durability"] for row in rows}
+    return guarantees.pop() if len(guarantees) == 1 else UNKNOWN
+
+
+class Measurements(Database):
+    """Read attempts, metrics and recorded studies."""
+
+    def ranked(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
+        """Return attempts, rows of `results`, with value, unit and preferred direction of the metric that ranks their operation, or of
+        `metric`. Excludes attempts at operations that do not report the metric. Raises SpecError if none reports it.
+        """
+        values = [value_of(row, name) if (name := metric or row["metric"]) else None for row in rows]
+        return self.reported(
+            [{**row, "value": value} for row, value in zip(rows, values, strict=True)], metric
+        )
+
+    def reported(self, rows: Sequence[Row], metric: str | None = None) -> list[Row]:
+        """Return attempts whose value is already the metric's, and add unit and preferred direction to the rows in place."""
+        studies = {name: self.study(name) for name in {row["study"] for row in rows}}
+        kinds = dict.fromkeys((row["study"], row["operation"]) for row in rows)
+        scalars = {(study, operation): scalars_of(studies[study], operation) for study, operation in kinds}
+        known = list(dict.fromkeys(name for names in scalars.values() for name in names))
+        if metric and rows and metric not in known:
+            raise unknown("metric", metric, known)
+        found = []
+        for row in rows:
+            names = scalars[row["study"], row["operation"]]
+            if metric is None or metric in names:
+                name = metric or row["metric"] or names[0]
+                better = better_of(studies[row["study"]], name)
+                row.update(metric=name, unit=unit_of(name), better=better)
+                found.append(row)
+        return found
+
+    def artifacts(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """Return the histograms and series of attempts: attempt_id, name, content."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.artifact WHERE attempt_id = ANY(%s) ORDER BY attempt_id, name",
+                (list(attempt_ids),),
+            ).fetchall()
+
+    def study(self, name: str) -> StudyRecord:
+        """Return a study as recorded at the start of its last run. Raises SpecError for a study without a record, and for a record that
+        this version cannot read."""
+        recorded = self._recorded(name)
+        if name not in recorded:
+            raise unknown("study", name, self.study_names())
+        return StudyRecord.read(recorded[name], name)
+
+    def study_names(self) -> list[str]:
+        """Return the names of all recorded studies, without their long details."""
+        with self._cursor() as cursor:
+            found = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
+        return [row["name"] for row in found]
+
+    def studies(self) -> dict[str, StudyRecord]:
+        """Return the records of all studies by name, without the records that this version cannot read."""
+        studies = {}
+        for name, recorded in self._recorded(None).items():
+            with suppress(SpecError):
+                studies[name] = StudyRecord.read(recorded, name)
+        return studies
+
+    def _recorded(self, name: str | None) -> dict[str, Any]:
+        """Return the JSON of all studies' records by name, or of one study's record."""
+        with self._cursor() as cursor:
+            rows = cursor.execute(
+                "SELECT name, details FROM storebench.study WHERE name = coalesce(%s, name) ORDER BY name",
+                (name,),
+            ).fetchall()
+        return {row["name"]: row["details"] for row in rows}

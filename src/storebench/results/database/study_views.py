@@ -1,0 +1,71 @@
+"""Create the views of each study, with its axes and metrics as columns: NAME, NAME_latest, NAME_newest and NAME_summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psycopg import Cursor, errors, sql
+
+from storebench.errors import SpecError
+from storebench.results.database.connection import Row
+from storebench.study.model import Axis, Metric
+from storebench.study.record import StudyRecord
+from storebench.study.reserved import TABLES
+
+# The suffix of each view of a study, and the common view that it reads.
+VIEWS = {"": "results", "_latest": "latest", "_newest": "newest", "_summary": "summary"}
+WHOLE_NUMBER = "^[0-9]{1,9}$"
+
+
+def make(cursor: Cursor[Row], study: StudyRecord) -> None:
+    """Replace the views of a study by views for its record. Raises SpecError for a name that a view cannot have."""
+    if taken := TABLES & {study.name + suffix for suffix in VIEWS}:
+        raise SpecError(f"The study {study.name!r}: {', '.join(taken)} is a table of the results")
+    drop(cursor, study.name)
+    axes = list(_axes(study.axes))
+    metrics = list(_metrics(study.metrics))
+    for suffix, common in VIEWS.items():
+        columns = [sql.SQL("r.*"), *axes, *(metrics if common != "summary" else [])]
+        cursor.execute(
+            sql.SQL("CREATE VIEW {} AS SELECT {} FROM {} AS r WHERE r.study = {}").format(
+                _view(study.name, suffix),
+                sql.SQL(", ").join(columns),
+                sql.Identifier("storebench", common),
+                sql.Literal(study.name),
+            )
+        )
+
+
+def drop(cursor: Cursor[Row], name: str) -> None:
+    """Remove the existing views of a study. Raises SpecError if a user's own views read them."""
+    for suffix in VIEWS:
+        try:
+            cursor.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(_view(name, suffix)))
+        except errors.DependentObjectsStillExist as error:
+            raise SpecError(
+                f"The view storebench.{name}{suffix} is to be made anew, and others read it. Drop these, and make them again afterwards:"
+                f" {error.diag.message_detail}"
+            ) from error
+
+
+def _view(study: str, suffix: str) -> sql.Composable:
+    return sql.Identifier("storebench", study + suffix)
+
+
+def _axes(axes: Iterable[Axis]) -> Iterator[sql.Composable]:
+    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
+    for axis in axes:
+        text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
+        if axis.numeric:
+            text = sql.SQL("CASE WHEN {0} ~ {1} THEN {0}::integer END").format(
+                text, sql.Literal(WHOLE_NUMBER)
+            )
+        yield sql.SQL("{} AS {}").format(text, sql.Identifier(axis.name))
+
+
+def _metrics(metrics: Iterable[Metric]) -> Iterator[sql.Composable]:
+    for metric in metrics:
+        if metric.kind == "scalar":
+            yield sql.SQL("(r.metrics ->> {})::double precision AS {}").format(
+                sql.Literal(metric.name), sql.Identifier(metric.name)
+            )

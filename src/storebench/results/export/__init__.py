@@ -1,0 +1,1 @@
+"""Write results to files: bundles, signatures, CSV and Parquet."""

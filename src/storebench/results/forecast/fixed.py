@@ -1,0 +1,109 @@
+"""Find the fixed part of an operation's time, which does not grow with the rows, without extra measurements in the timed window."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storebench.results.database.connection import Row
+from storebench.results.database.queries import BARRIER, GROWING, OPERATION, VERIFY, Queries, counts
+from storebench.results.forecast.growth import growth
+from storebench.study.cell import Cell
+
+SPREAD = 4  # the least ratio of numbers of rows that shows the fixed part in spite of noise
+ROUNDED = 0.01  # the share by which a metric may differ from the time of its phases
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The fixed seconds of a cell's operation, as medians of its attempts. `start_s`: the pod's start and end. `fixed_s`: the estimated
+    fixed part of the operation; None if unknown.
+    """
+
+    start_s: float
+    fixed_s: float | None
+
+
+FixedParts = Mapping[tuple[str, str], Fixed]  # by the cell's key and the operation
+Phases = Mapping[str, float]  # seconds by name
+
+
+@dataclass(frozen=True)
+class _Try:
+    """An attempt whose operation is ranked by its duration, and its phases."""
+
+    row: Row
+    phases: Phases
+
+
+def fixed_of(queries: Queries, rows: Sequence[Row]) -> FixedParts:
+    """Return the fixed parts of the attempts' operations that are ranked by their duration.
+
+    An operation that delivers the dataset is verified by a second pass: the same call in the same session, for all fields. So the excess of
+    the first pass over the second is fixed. For any operation, attempts of the same cell with other numbers of rows show the fixed part.
+    """
+    tries: dict[tuple[str, str], list[_Try]] = defaultdict(list)
+    for one in _timed(queries, [row for row in rows if counts(row)]):
+        tries[one.row["cell_key"], one.row["operation"]].append(one)
+    sizes = _sizes(queries, sorted({key for key, _ in tries}))
+    found = {}
+    for (key, operation), of_cell in tries.items():
+        told = [_by_second_pass(of_cell)]
+        told.append(_by_sizes(sizes[key, operation, of_cell[0].row["metric"]], Cell.from_key(key).rows))
+        found[key, operation] = Fixed(
+            statistics.median(map(_start_s, of_cell)),
+            max((part_s for part_s in told if part_s is not None), default=None),
+        )
+    return found
+
+
+def _timed(queries: Queries, rows: Sequence[Row]) -> list[_Try]:
+    phases: dict[uuid.UUID, dict[str, float]] = defaultdict(dict)
+    for phase in queries.phases([row["attempt_id"] for row in rows]):
+        phases[phase["attempt_id"]][phase["name"]] = phase["seconds"]
+    found = [_Try(row, phases[row["attempt_id"]]) for row in rows if row["unit"] == "s" and row["value"]]
+    return [
+        one for one in found if any(_is_close(one.row["value"], time_s) for time_s in _times_s(one.phases))
+    ]
+
+
+def _times_s(phases: Phases) -> tuple[float, ...]:
+    """Return the times that may rank an operation: of the operation alone, and with its barrier."""
+    if OPERATION not in phases:
+        return ()
+    return phases[OPERATION], phases[OPERATION] + phases.get(BARRIER, 0.0)
+
+
+def _is_close(value: float, time_s: float) -> bool:
+    return math.isclose(value, time_s, rel_tol=ROUNDED)
+
+
+def _start_s(one: _Try) -> float:
+    """Return the seconds of an attempt without its work on rows: imports, connection, end."""
+    return max(0.0, float(one.row["total_s"] - sum(one.phases.get(name, 0.0) for name in GROWING)))
+
+
+def _by_second_pass(tries: Sequence[_Try]) -> float | None:
+    longer = [
+        one.phases[OPERATION] - one.phases[VERIFY]
+        for one in tries
+        if one.row["delivers"] and VERIFY in one.phases
+    ]
+    return max(0.0, statistics.median(longer)) if longer else None
+
+
+def _by_sizes(by_rows: Mapping[int, float], rows: int) -> float | None:
+    found = growth(by_rows, rows)
+    return found.fixed_s if found is not None and found.high >= SPREAD * found.low else None
+
+
+def _sizes(queries: Queries, keys: Sequence[str]) -> dict[tuple[str, str, str], dict[int, float]]:
+    """Return the seconds of cells' operations by number of rows, for each ranking metric."""
+    found: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+    for one in queries.seconds_by_rows(keys):
+        found[one["cell_key"], one["operation"], one["metric"]][one["rows"]] = one["seconds"]
+    return found

@@ -1,0 +1,135 @@
+"""Find and close runs that are over in Airflow but not closed in the results: marked as failed, deleted, or ended without the last task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from storebench.errors import StorebenchError
+from storebench.results.database.connection import Row
+from storebench.results.database.queries import Queries
+from storebench.results.database.repository import Repository
+from storebench.results.leftovers.tracking import Left
+from storebench.results.runs.gaps import fill_gaps
+from storebench.results.runs.summary import refresh
+
+# The Airflow Variable that identifies an Airflow among several that share a database.
+AIRFLOW_ID = "storebench_airflow_id"
+COMMAND = "`storebench clean --yes`"  # does immediately what the next run does, too
+GOING, OVER = ("queued", "running"), ("failed", "success")
+
+
+@dataclass(frozen=True)
+class RunStates:
+    """An Airflow's knowledge of runs, by DAG id and run id.
+
+    `state_of`: the state of a run, None for an unknown run. `ended_at`: the end of a finished run, None if not stated.
+    `airflow_id`: the id of the Airflow, None if unknown.
+    """
+
+    state_of: Callable[[str, str], str | None]
+    ended_at: Callable[[str, str], datetime | None]
+    airflow_id: Callable[[], str | None]
+
+    def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
+        """Return whether a run of the Airflow `airflow_id` is over, and the run's state.
+
+        A run of this Airflow that Airflow no longer has was deleted.
+        """
+        state = self.state_of(dag_id, airflow_run_id)
+        deleted = state is None and airflow_id is not None and airflow_id == self.airflow_id()
+        return state in OVER or deleted, state
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A run without a recorded end that is over in Airflow, with its state in Airflow (None if deleted) and its end."""
+
+    run: Row
+    state: str | None
+    ended_at: datetime
+
+    @property
+    def why(self) -> str:
+        """Return the reason why the run is over."""
+        return f"marked as {self.state} in Airflow" if self.state else "deleted from Airflow"
+
+    @property
+    def reason(self) -> str:
+        """Return the reason that is recorded for the run."""
+        return f"The run was stopped: {self.why}"
+
+    def closed(self, run: Row) -> Row:
+        """Return the run with its numbers of operations, as the run will be once closed."""
+        not_run = run["planned"] - run["verified"] - run["failed"]
+        failed = self.state != "success" or run["failed"] or not_run
+        return {
+            **run,
+            "state": "failed" if failed else "success",
+            "reason": (run["reason"] or self.reason) if failed else None,
+            "not_run": not_run,
+            "finished_at": self.ended_at,
+            "to_close": True,
+        }
+
+
+def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
+    """Return the runs without a recorded end that are over in Airflow."""
+    found = []
+    for run in queries.open_runs():
+        over, state = states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])
+        if over:
+            ended_at = states.ended_at(run["dag_id"], run["airflow_run_id"]) if state else None
+            found.append(Stopped(run, state, ended_at or queries.last_seen_at(run["id"])))
+    if not found:
+        return []
+    # A run may have ended and closed itself during the requests to Airflow.
+    still_open = {run["id"] for run in queries.open_runs()}
+    return [one for one in found if one.run["id"] in still_open]
+
+
+def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
+    """Return runs with their numbers of operations, with stopped runs as they will be after closing."""
+    by_id = {one.run["id"]: one for one in stopped}
+    return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
+
+
+def close(repository: Repository, stopped: Stopped) -> int:
+    """Record rows for the missing operations of a stopped run, and close the run. Return the number of rows."""
+    run_id: str = stopped.run["id"]
+    gaps = fill_gaps(repository, run_id, why=stopped.reason)
+    repository.finish_run(
+        run_id, stopped=stopped.state != "success", reason=stopped.reason, ended_at=stopped.ended_at
+    )
+    refresh(repository, repository.cells_of_run(run_id))
+    return gaps
+
+
+def ask(queries: Queries, states: RunStates | None) -> tuple[list[Stopped], str | None]:
+    """Return the stopped runs, and the reason if Airflow cannot be asked. `states`: None without Airflow."""
+    if states is None:
+        return [], "STOREBENCH_AIRFLOW_URL is not set"
+    try:
+        return stopped_runs(queries, states), None
+    except StorebenchError as error:
+        return [], str(error)
+
+
+def tell(queries: Queries, left: Left, stopped: Sequence[Stopped], unknown: str | None) -> Iterator[str]:
+    """Yield a line for each stopped run, and for each store with leftover data of a run that is over.
+
+    `unknown`: why Airflow could not be asked; None if it was asked.
+    """
+    open_runs = {run["id"] for run in queries.open_runs()}
+    if unknown and open_runs:
+        yield f"Airflow cannot be asked which runs are still running: {unknown}"
+    for one in stopped:
+        yield f"{one.run['airflow_run_id']} is open, but was {one.why}. The next run closes it, or {COMMAND}"
+    going = open_runs - {one.run["id"] for one in stopped}
+    counts = Counter(
+        (one.airflow_run_id, one.cell.store) for one in left.undropped() if one.run_id not in going
+    )
+    for (name, store), count in counts.items():
+        yield f"{name} has left data in {store} ({count} of its turns): the next run removes it, or {COMMAND}"

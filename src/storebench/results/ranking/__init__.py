@@ -1,0 +1,1 @@
+"""Rank the stores and clients of a study."""

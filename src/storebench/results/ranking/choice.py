@@ -1,0 +1,121 @@
+"""Choose the cells to rank: a dataset, and values on the axes. The defaults are the values at which most cells were measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from storebench.errors import SpecError, unknown
+from storebench.results.statistics.verdicts import MARGIN
+from storebench.study.cell import Cell
+from storebench.study.model import Axis
+from storebench.study.record import StudyRecord
+from storebench.study.reserved import CLIENT, STORE
+
+ANY = "*"  # as a value of an axis: any value
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Question:
+    """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
+
+    `conditions`: an id from `storebench.results.comparison.conditions.id_of`. `guarantee`: a delivery or durability. `included`: reasons for exclusion to
+    ignore. `margin`: a share; a smaller difference counts as equal.
+    """
+
+    study: str
+    operation: str | None = None
+    metric: str | None = None  # None: the metric that ranks the operation
+    rows: int | None = None
+    seed: int | None = None
+    axes: Mapping[str, str] = field(default_factory=dict)
+    conditions: str | None = None
+    guarantee: str | None = None
+    included: frozenset[str] = frozenset()
+    margin: float = MARGIN
+
+
+@dataclass(frozen=True)
+class Known:
+    """A cell of a recorded run. `measured`: whether any attempt was measured."""
+
+    cell: Cell
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The chosen cells to rank, and the alternatives.
+
+    `axes`: the value of each axis that applies; ANY if the cells may differ. `offered`: for each axis, the sorted values of the cells that
+    have the chosen values on earlier axes.
+    """
+
+    rows: int
+    seed: int
+    datasets: Sequence[tuple[int, int]]  # rows and seed, the largest first
+    axes: Mapping[str, str]
+    offered: Mapping[str, Sequence[str]]
+    cells: Sequence[Cell]
+
+
+def choose(study: StudyRecord, known: Sequence[Known], asked: Question) -> Chosen:
+    """Choose the cells of a question. Raises SpecError without such cells, and for an unknown axis."""
+    if not known:
+        raise SpecError(f"There are no results of the study {study.name} yet")
+    names = [axis.name for axis in study.axes]
+    for name in asked.axes:
+        if name not in names:
+            raise unknown("axis", name, names)
+    datasets = sorted({(one.cell.rows, one.cell.seed) for one in known}, reverse=True)
+    left = [
+        one for one in known if asked.rows in (None, one.cell.rows) and asked.seed in (None, one.cell.seed)
+    ]
+    if not left:
+        raise SpecError(
+            f"Nothing of the study {study.name} was measured with {_dataset_text(asked.rows, asked.seed)}. There are"
+            f" {'; '.join(_dataset_text(*one) for one in datasets[:5])}"
+        )
+    rows, seed = most_of(left, lambda one: (one.cell.rows, one.cell.seed))
+    left = [one for one in left if (one.cell.rows, one.cell.seed) == (rows, seed)]
+    axes: dict[str, str] = {}
+    offered: dict[str, list[str]] = {}
+    for axis in study.axes:
+        name = axis.name
+        there = [one for one in left if one.cell.value(name) is not None]
+        if not there:
+            continue
+        values = {str(one.cell.value(name)) for one in there}
+        offered[name] = sorted(values, key=_order)
+        axes[name] = asked.axes.get(name) or _default(axis, there)
+        if axes[name] != ANY and axes[name] not in values:
+            raise unknown(f"value of the axis {name}", axes[name], offered[name])
+        left = [one for one in left if axes[name] == ANY or one.cell.value(name) in (None, axes[name])]
+    return Chosen(rows, seed, datasets, axes, offered, [one.cell for one in left])
+
+
+def _default(axis: Axis, there: Sequence[Known]) -> str:
+    """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
+    if not axis.where.keys().isdisjoint((STORE, CLIENT)):
+        return ANY
+    return most_of(there, lambda one: str(one.cell.value(axis.name)))
+
+
+def most_of(known: Sequence[Known], value_of: Callable[[Known], Value]) -> Value:
+    """Return the value that most measured cells have; among equally frequent values, the first."""
+    values = [value_of(one) for one in known if one.measured] or [value_of(one) for one in known]
+    return Counter(values).most_common(1)[0][0]
+
+
+def _order(value: str) -> tuple[bool, int, str]:
+    """Return a sort key that puts numbers by size before words."""
+    return (False, int(value), "") if value.isdecimal() else (True, 0, value)
+
+
+def _dataset_text(rows: int | None, seed: int | None) -> str:
+    told = [("" if rows is None else f"{rows:,} rows"), "" if seed is None else f"seed {seed}"]
+    return ", ".join(text for text in told if text)

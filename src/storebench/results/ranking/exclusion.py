@@ -1,0 +1,209 @@
+"""Choose the attempts of a cell that are ranked, and find the reasons to exclude a cell."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+from storebench.errors import unknown
+from storebench.results.comparison.conditions import conditions_of, id_of, in_words
+from storebench.results.comparison.sides import lacking
+from storebench.results.database.connection import Row
+from storebench.results.database.measurements import UNKNOWN, guarantee_of
+from storebench.results.database.queries import counts
+from storebench.results.runs.summary import GROUP
+from storebench.results.statistics.intervals import Summary, summarize
+from storebench.stores.base import split
+from storebench.study.cell import Cell
+from storebench.study.record import StudyRecord
+
+# Reasons to exclude a cell that was measured soundly. A question may include such cells.
+LIMIT, BOUND, SERVICE_BOUND, UNLIKE = "limit", "client-bound", "service-bound", "unlike"
+INCLUDED = (LIMIT, BOUND, SERVICE_BOUND, UNLIKE)
+DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
+Group = tuple[Any, ...]
+
+MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the client's or the service's limit
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """A reason to exclude a cell: one of the reasons above, and its text."""
+
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of a cell's operation in one environment, over all runs.
+
+    `rows`: the newest tries. `took`: None if no try counts. `guarantee`: the delivery, or else the durability; UNKNOWN if tries differ, None if
+    the operation states neither.
+    """
+
+    cell: Cell
+    rows: Sequence[Row]
+    took: Summary | None
+    guarantee: str | None
+
+    @cached_property
+    def counted(self) -> list[Row]:
+        """Return the attempts that count."""
+        return [row for row in self.rows if counts(row) and row["value"] is not None]
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """Return the ids of the runs of the attempts that count."""
+        return tuple(dict.fromkeys(row["run_id"] for row in self.counted))
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Conditions of measurements, with the number of measured cells and the time of the newest attempt."""
+
+    id: str
+    text: str
+    cells: int
+    newest_at: datetime
+
+
+class Environments:
+    """The attempts of several cells' operation, grouped by their conditions."""
+
+    def __init__(
+        self, study: StudyRecord, rows: Iterable[Row], environments: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self._rows: dict[str, list[Row]] = defaultdict(list)
+        self._counted: dict[str, dict[Group, list[Row]]] = defaultdict(lambda: defaultdict(list))
+        for row in rows:
+            self._rows[row["cell_key"]].append(row)
+            if counts(row):
+                self._counted[row["cell_key"]][_group(row)].append(row)
+        self._ids: dict[Group, str] = {}
+        self._texts: dict[str, str] = {}
+        for group, of_group in (
+            (one, some[0]) for groups in self._counted.values() for one, some in groups.items()
+        ):
+            if group not in self._ids:
+                found = conditions_of(
+                    study, of_group, environments.get(of_group["environment_hash"] or "", {})
+                )
+                self._ids[group] = id_of(found)
+                self._texts[self._ids[group]] = in_words(found)
+
+    @cached_property
+    def known(self) -> list[Environment]:
+        """Return the environments, sorted by number of cells, then by age, the newest first."""
+        cells: dict[str, set[str]] = defaultdict(set)
+        newest_at: dict[str, datetime] = {}
+        for key, groups in self._counted.items():
+            for group, rows in groups.items():
+                one, newest = self._ids[group], _newest(rows)["recorded_at"]
+                cells[one].add(key)
+                newest_at[one] = max(newest, newest_at.get(one, newest))
+        found = [Environment(one, self._texts[one], len(keys), newest_at[one]) for one, keys in cells.items()]
+        return sorted(found, key=lambda one: (one.cells, one.newest_at), reverse=True)
+
+    def chosen(self, name: str | None) -> Environment | None:
+        """Return the environment `name`, or else the first; None if no attempt counts. Raises SpecError for an unknown name."""
+        known = {one.id: one for one in self.known}
+        if name is None:
+            return next(iter(known.values()), None)
+        if name not in known:
+            raise unknown("environment", name, known)
+        return known[name]
+
+    def measured(self, cell: Cell, there: Environment | None, *, by_cover: bool) -> Measured:
+        """Return the figures of a cell in an environment, with the newest server, image and parameters."""
+        rows, groups = self._rows[cell.key], self._counted[cell.key]
+        here = [group for group in groups if there and self._ids[group] == there.id]
+        if not here:
+            return Measured(cell, rows, None, None)
+        group = _group(_newest(row for group in here for row in groups[group]))
+        # an attempt that failed early has no environment
+        rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
+        values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
+        return Measured(
+            cell, rows, summarize(values) if values else None, _guarantee(rows, by_cover=by_cover)
+        )
+
+    def missing(self, one: Measured) -> Exclusion | None:
+        """Return why a cell has no figures to rank; None if it has figures."""
+        if one.took is not None:
+            return None
+        counted = [row for row in one.rows if counts(row)]
+        elsewhere = [row for row in counted if row["value"] is not None]
+        if elsewhere:
+            there = self._texts[self._ids[_group(_newest(elsewhere))]]
+            return Exclusion(ELSEWHERE, f"measured in other environments only: {there}")
+        if counted:
+            return Exclusion(UNVERIFIED, "no attempt has reported this figure")
+        disturbed = [row["disturbed"] for row in one.rows if row["status"] == "verified"]
+        if disturbed:
+            return Exclusion(DISTURBED, f"{lacking(one.rows)}: {disturbed[-1]}")
+        why = [row["error_kind"] for row in one.rows if row["error_kind"]]
+        return Exclusion(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
+
+
+def is_limit(study: StudyRecord, one: Measured) -> bool:
+    """Return whether the cell's store only shows the limit of a client."""
+    limits = {store.name for store in study.stores if store.limit}
+    return split(one.cell.store)[0] in limits
+
+
+def unfair(study: StudyRecord, one: Measured) -> list[Exclusion]:
+    """Return the reasons to exclude a measured cell, apart from delivery and durability."""
+    found = []
+    if is_limit(study, one):
+        found.append(Exclusion(LIMIT, "it is the floor: the client without a store"))
+    for reason, column, text in (
+        (BOUND, "client_bound", "its client was the limit, not the server"),
+        (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),
+    ):
+        bound = sum(bool(row[column]) for row in one.counted)
+        if bound and bound >= MOST_BOUND * len(one.counted):
+            found.append(Exclusion(reason, f"{text}: {bound} of {len(one.counted)} attempts"))
+    return found
+
+
+def guarantees_of(some: Iterable[Measured]) -> Counter[str]:
+    """Count the cells by known delivery or durability."""
+    return Counter(one.guarantee for one in some if one.guarantee not in (None, UNKNOWN))
+
+
+def unlike(one: Measured, guarantee: str | None) -> Exclusion | None:
+    """Return the reason if a cell differs from `guarantee` in delivery or durability, else None."""
+    if one.guarantee == guarantee and guarantee != UNKNOWN:
+        return None
+    delivers = any(row["delivers"] for row in one.rows)
+    what, unknown_guarantee = (
+        ("delivers", "an unknown form") if delivers else ("guarantees", "an unknown durability")
+    )
+    own = unknown_guarantee if one.guarantee in (None, UNKNOWN) else one.guarantee
+    return Exclusion(UNLIKE, f"{what} {own}" + (f", and not {guarantee}" if guarantee else ""))
+
+
+_group: Callable[[Row], Group] = itemgetter(
+    *(name for name in GROUP if name not in ("cell_key", "operation"))
+)  # figures of a cell's operation are combined if these columns are equal
+
+
+def _newest(rows: Iterable[Row]) -> Row:
+    return max(rows, key=itemgetter("recorded_at"))
+
+
+def _guarantee(rows: Sequence[Row], *, by_cover: bool) -> str | None:
+    counted = [row for row in rows if counts(row)]
+    guarantee = guarantee_of(counted)
+    if not by_cover or guarantee == UNKNOWN:
+        return guarantee
+    covers = {row["figures_cover"] for row in counted}
+    if len(covers) > 1 or None in covers:
+        return UNKNOWN
+    return ", ".join(text for text in (guarantee, f"figures of the {covers.pop()}") if text)

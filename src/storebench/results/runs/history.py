@@ -1,0 +1,142 @@
+"""Find the history of a cell's operation: levels of its figures, changes between levels, and baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from storebench.results.database.connection import Row
+from storebench.results.database.measurements import better_of
+from storebench.results.database.queries import Queries, counts
+from storebench.results.statistics.changes import levels
+from storebench.results.statistics.intervals import summarize
+from storebench.results.statistics.verdicts import LABELS
+from storebench.study.cell import Cell
+from storebench.study.model import Better, unit_of
+
+# Columns that are equal within a series: another machine, pod size or method is no change over time.
+ALIKE = ("environment_hash", "parameters_hash", "method_version")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A run's figure for a cell's operation: the values of the attempts that count, in the metric's unit."""
+
+    run_id: str
+    at: datetime  # start of the run's first attempt
+    values: tuple[float, ...]
+
+    @property
+    def attempts(self) -> int:
+        """Return the number of attempts, at least one."""
+        return len(self.values)
+
+    @property
+    def median(self) -> float:
+        """Return the median of the run's values."""
+        return summarize(self.values).median
+
+
+@dataclass(frozen=True)
+class Level:
+    """Consecutive runs without a change: the first and the last run, their number, and the median of all their attempts."""
+
+    first: Figure
+    last: Figure
+    runs: int
+    median: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change from one level to the next. `ratio`: of the medians; None if a median is not positive. `verdict`: its label, as in verdicts."""
+
+    before: Level
+    after: Level
+    ratio: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs with equal ALIKE columns, oldest first. `baselines`: the baselines among these runs by name."""
+
+    environment_hash: str
+    parameters_hash: str | None
+    method_version: int
+    runs: int
+    levels: list[Level]
+    changes: list[Change]
+    baselines: dict[str, Figure]
+
+
+@dataclass(frozen=True)
+class History:
+    """The history of a cell's operation by one metric. The series are in the order of their first runs."""
+
+    metric: str
+    unit: str
+    better: Better
+    series: list[Series]
+
+
+def history(queries: Queries, cell_key: str, operation: str, metric: str | None = None) -> History:
+    """Return the history of a cell's operation in the metric that ranks it, or in `metric`.
+
+    Only verified and undisturbed attempts count, without warm-ups, and only the newest try. Raises SpecError for an invalid cell
+    key, and for a study without results.
+    """
+    study = queries.study(Cell.from_key(cell_key).study)
+    ranking = next((one.ranked_by for one in study.operations if one.name == operation), "")
+    name = metric or ranking
+    better = better_of(study, name)
+    rows = queries.compared_at([cell_key], operation, name)
+    names: dict[str, list[str]] = {}
+    for baseline, run_id in queries.baselines().items():
+        names.setdefault(run_id, []).append(baseline)
+    return History(name, unit_of(name), better, list(_series(rows, better, names)))
+
+
+def _series(rows: Iterable[Row], better: Better, names: Mapping[str, Sequence[str]]) -> Iterable[Series]:
+    alike: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
+    for row in sorted(rows, key=lambda row: row["recorded_at"]):
+        if counts(row) and row["environment_hash"] and row["value"] is not None:
+            runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
+            runs.setdefault(row["run_id"], []).append(row)
+    for (environment, parameters, method), runs in alike.items():
+        figures = [_figure(run_id, of_run) for run_id, of_run in runs.items()]
+        found = _levels(figures)
+        yield Series(
+            environment_hash=environment,
+            parameters_hash=parameters,
+            method_version=method,
+            runs=len(figures),
+            levels=found,
+            changes=[_change(*pair, better) for pair in pairwise(found)],
+            baselines={name: figure for figure in figures for name in names.get(figure.run_id, ())},
+        )
+
+
+def _figure(run_id: str, rows: Sequence[Row]) -> Figure:
+    return Figure(run_id, rows[0]["recorded_at"], tuple(row["value"] for row in rows))
+
+
+def _levels(figures: Sequence[Figure]) -> list[Level]:
+    found = levels([figure.median for figure in figures])
+    place = len(figures) - sum(map(len, found))  # the oldest runs of a long history have no level
+    result = []
+    for medians in found:
+        of_level = figures[place : place + len(medians)]
+        values = [value for figure in of_level for value in figure.values]
+        result.append(Level(of_level[0], of_level[-1], len(medians), summarize(values).median))
+        place += len(medians)
+    return result
+
+
+def _change(before: Level, after: Level, better: Better) -> Change:
+    higher, lower = LABELS[better]
+    ratio = after.median / before.median if min(before.median, after.median) > 0 else None
+    return Change(before, after, ratio, higher if after.median > before.median else lower)

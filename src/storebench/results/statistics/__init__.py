@@ -1,0 +1,1 @@
+"""Statistics of figures, without the database: intervals, verdicts, and changes over time."""

@@ -1,0 +1,274 @@
+"""Compute how two sides differ: the ratio of their figures, its interval, and a verdict."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from storebench.results.statistics.intervals import CONFIDENCE, Interval, Values
+from storebench.study.model import Better
+
+MARGIN = 0.05
+# The fewest units on each side for a verdict. With two modes, chance too often puts three or four repeats of one mode on one side.
+MIN_UNITS = 5
+# The share of units to trim at each end: with 10 units or more, a single outlier has little effect.
+TRIMMED = 0.1
+TEST = f"t-test of the logarithms, {TRIMMED:.0%} trimmed at each end (Yuen), two-sided; p adjusted by Benjamini-Hochberg"
+
+BETTER, WORSE, SAME, CANNOT_TELL = "better", "worse", "the same", "cannot tell"
+HIGHER, LOWER = "higher", "lower"  # labels without a preferred direction
+# The labels of a figure above and below the other side's figure.
+LABELS: Mapping[Better, tuple[str, str]] = {
+    "lower": (WORSE, BETTER),
+    "higher": (BETTER, WORSE),
+    "neither": (HIGHER, LOWER),
+}
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides to compare: the units of each side, and the figures of each unit's repeats.
+
+    Units are independent of each other: repeats, rounds or runs. `matched`: the n-th units of the sides belong
+    together. `better` is the preferred direction.
+    """
+
+    before: Sequence[Values]
+    after: Sequence[Values]
+    matched: bool = False
+    better: Better = "lower"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The standard deviation of the logarithm of a unit's figure; for matched units, of the difference within a pair of units.
+
+    `trimmed`: the deviation that counts if there are enough units to trim.
+    """
+
+    deviation: float
+    trimmed: float
+    matched: bool
+
+    def error(self, n: int) -> float:
+        """Return the standard error of the logarithm of the ratio of two sides with n units each."""
+        deviation = self.deviation if left(n) == n else self.trimmed
+        return deviation * math.sqrt((1 if self.matched else 2) / n)
+
+    def df(self, n: int) -> int:
+        """Return the degrees of freedom with n units a side."""
+        return (left(n) - 1) * (1 if self.matched else 2)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The logarithm of after / before, its standard error and its degrees of freedom."""
+
+    log_ratio: float
+    error: float
+    df: float
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on `after` relative to `before`. `ratio`: of the geometric means; None if a figure is not positive. `better`: the
+    preferred direction.
+
+    `reason`: why the verdict is inconclusive. `enough`: the number of units on each side that would probably decide.
+    """
+
+    label: str
+    n_before: int
+    n_after: int
+    units_before: int
+    units_after: int
+    median_before: float
+    median_after: float
+    mean_before: float | None  # geometric mean of the trimmed units, from which the ratio is computed
+    mean_after: float | None
+    ratio: float | None
+    interval: Interval | None
+    noise: Noise | None
+    p: float | None
+    p_adjusted: float | None
+    better: Better
+    reason: str | None = None
+    enough: int | None = None
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether the verdict says that `after` is worse."""
+        return self.label == WORSE
+
+    @property
+    def tells_apart(self) -> bool:
+        """Return whether the verdict says that the sides differ."""
+        return self.label not in (SAME, CANNOT_TELL)
+
+    @property
+    def worse_by(self) -> float:
+        """Return the share by which `after` is worse: 0.1 is 10 %; negative if better. Only for a verdict with a ratio."""
+        assert self.ratio is not None
+        return (1 / self.ratio if self.better == "higher" else self.ratio) - 1
+
+    @property
+    def worse_by_at_most(self) -> float | None:
+        """Return the upper end of the interval of `worse_by`; None without an interval."""
+        if self.interval is None:
+            return None
+        return (1 / self.interval.low if self.better == "higher" else self.interval.high) - 1
+
+
+def effect_of(pair: Pair) -> Effect | None:
+    """Compute the effect of a pair; None for a single unit, which has no noise, and for figures without a ratio.
+
+    The figure of a unit is the median of its repeats.
+    """
+    logarithms = _logarithms(pair)
+    if logarithms is None or min(len(pair.before), len(pair.after)) < 2:
+        return None
+    before, after = logarithms
+    if pair.matched:
+        changes = _Mean.of(after - before)
+        noise = Noise(changes.deviation, math.sqrt(changes.variance * changes.n), matched=True)
+        return Effect(changes.mean, math.sqrt(changes.variance), changes.df, noise)
+    one, other = _Mean.of(before), _Mean.of(after)
+    variance = one.variance + other.variance
+    parts = one.variance**2 / one.df + other.variance**2 / other.df
+    noise = Noise(
+        math.sqrt((one.deviation**2 + other.deviation**2) / 2),
+        math.sqrt((one.variance * one.n + other.variance * other.n) / 2),
+        matched=False,
+    )
+    df = variance**2 / parts if parts else one.df + other.df
+    return Effect(other.mean - one.mean, math.sqrt(variance), df, noise)
+
+
+def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, Verdict]:
+    """Return a verdict for each pair, without reasons (`storebench.results.statistics.power` adds them).
+
+    A side is above or below the other side if the test is significant after the correction for the number of pairs, and the whole interval
+    of the ratio is beyond the margin. The sides are the same if the whole interval is within the margin. `margin`: 0.05 is 5 %.
+    """
+    from scipy import stats
+
+    effects = {key: effect_of(pair) for key, pair in pairs.items()}
+    known = {
+        key: effect
+        for key, effect in effects.items()
+        if effect and min(len(pairs[key].before), len(pairs[key].after)) >= MIN_UNITS
+    }
+    x, error, df = (
+        np.array([getattr(effect, name) for effect in known.values()])
+        for name in ("log_ratio", "error", "df")
+    )
+    t = np.divide(x, error, out=np.where(x == 0, 0.0, np.inf), where=error > 0)
+    p = 2 * stats.t.sf(abs(t), df)
+    adjusted = stats.false_discovery_control(p) if known else p
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * error
+    figures = dict(zip(known, zip(np.exp(x - half), np.exp(x + half), p, adjusted, strict=True), strict=True))
+    found = {}
+    for key, pair in pairs.items():
+        label, interval, p_, adjusted_ = CANNOT_TELL, None, None, None
+        if key in figures:
+            low, high, p_, adjusted_ = map(float, figures[key])
+            interval = Interval(low, high, CONFIDENCE)
+            label = _label(pair.better, interval, adjusted_, margin)
+        effect, logarithms = effects[key], _logarithms(pair)
+        means: Sequence[float | None] = (
+            [_geometric_mean(side) for side in logarithms] if logarithms else (None, None)
+        )
+        before, after = ([s for unit in side for s in unit] for side in (pair.before, pair.after))
+        found[key] = Verdict(
+            label=label,
+            n_before=len(before),
+            n_after=len(after),
+            units_before=len(pair.before),
+            units_after=len(pair.after),
+            median_before=statistics.median(before),
+            median_after=statistics.median(after),
+            mean_before=means[0],
+            mean_after=means[1],
+            ratio=_ratio(effect, *means),
+            interval=interval,
+            noise=effect.noise if effect else None,
+            p=p_,
+            p_adjusted=adjusted_,
+            better=pair.better,
+        )
+    return found
+
+
+def _ratio(effect: Effect | None, before: float | None, after: float | None) -> float | None:
+    if effect:
+        return math.exp(effect.log_ratio)
+    return after / before if before and after else None
+
+
+def noise_floor(found: Sequence[Verdict]) -> float:
+    """Return the noise floor of identical arms: the 95th percentile of the ratios' distance from 1. Needs at least one ratio."""
+    ratios = [verdict.ratio for verdict in found if verdict.ratio is not None]
+    return float(np.percentile([max(ratio, 1 / ratio) - 1 for ratio in ratios], 95))
+
+
+def alike_share(found: Sequence[Verdict]) -> float:
+    """Return the share of verdicts without a difference. Needs at least one verdict."""
+    return sum(not verdict.tells_apart for verdict in found) / len(found)
+
+
+def _label(better: Better, interval: Interval, p_adjusted: float, margin: float) -> str:
+    if 1 / (1 + margin) <= interval.low and interval.high <= 1 + margin:
+        return SAME
+    if p_adjusted <= 1 - CONFIDENCE:
+        above, below = LABELS[better]
+        if interval.low > 1 + margin:
+            return above
+        if interval.high < 1 / (1 + margin):
+            return below
+    return CANNOT_TELL
+
+
+def left(n: int) -> int:
+    """Return the number of n units that the trimming keeps."""
+    return n - 2 * int(TRIMMED * n)
+
+
+def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+    """Return the logarithms of the units' medians; None if a median is not positive."""
+    before, after = ([statistics.median(unit) for unit in side] for side in (pair.before, pair.after))
+    return (np.log(before), np.log(after)) if min(*before, *after) > 0 else None
+
+
+def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:
+    found = _Mean.of(logarithms).mean if len(logarithms) > 1 else float(logarithms.mean())
+    return math.exp(found)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A trimmed mean of n values, its variance (from the winsorized values: Yuen 1974), and their untrimmed standard deviation."""
+
+    n: int
+    mean: float
+    variance: float
+    df: int
+    deviation: float
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
+        """Compute the trimmed mean of at least two values."""
+        n, h = len(values), left(len(values))
+        ordered, cut = np.sort(values), (n - h) // 2
+        inner = ordered[cut : n - cut]
+        winsorized = np.clip(ordered, inner[0], inner[-1])
+        squares = float(np.sum((winsorized - winsorized.mean()) ** 2))
+        return cls(n, float(inner.mean()), squares / (h * (h - 1)), h - 1, float(np.std(values, ddof=1)))

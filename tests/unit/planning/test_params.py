@@ -1,0 +1,134 @@
+"""The form: its fields in Airflow, its validation, and the parameters read from it."""
+
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from storebench.airflow.dags.study import params_of
+from storebench.errors import SpecError
+from storebench.fields import flag
+from storebench.planning.params import common_values, defaults_of, read
+from storebench.study.studies import find
+
+# By which Airflow's form chooses a number field. That one changes what is out of its range, and says nothing.
+NUMBER_FIELDS = ("integer", "number")
+
+
+@pytest.fixture(scope="module")
+def study():
+    return find("bulk_write_read")
+
+
+def shown_as(schema):
+    """Return the type by which Airflow's form chooses the field: the first type if there are examples, else JSON."""
+    assert schema["examples"]
+    return next(name for name in schema["type"] if name != "null")
+
+
+def test_no_number_is_in_a_field_that_changes_it(study):
+    fields = {name: shown_as(param.schema) for name, param in params_of(study).items()}
+    assert not [name for name, shown in fields.items() if shown in NUMBER_FIELDS]
+    assert (fields["rows"], fields["batch"], fields["pod_cpu"]) == ("string", "string", "string")
+    assert (fields["stores"], fields["keep_data"]) == ("array", "boolean")
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        ({"rows": 1000}, 1000),
+        ({"rows": "1000"}, 1000),
+        ({"rows": " 1,000,000 "}, 1_000_000),
+        ({"rows": 1000.0}, 1000),
+        ({"stores": "mongodb, null"}, ["mongodb", "null"]),
+        ({"stores": ["mongodb@v8", "mongodb@v8"]}, ["mongodb@v8"]),
+        ({"batch": "1000, all"}, ["1000", "all"]),
+        ({"batch": [1000, "all"]}, ["1000", "all"]),
+        ({"keep_data": "true"}, True),
+        ({"skip_done": None}, None),
+        ({"skip_done": "no"}, False),
+        ({"order_seed": ""}, None),
+        ({"order_seed": "5"}, 5),
+        ({"precision_percent": "2.5"}, 2.5),
+        ({"pod_cpu": 2}, "2"),
+        ({"pod_cpu": "0.5"}, "0.5"),
+        ({"pod_memory": " 8Gi"}, "8Gi"),
+    ],
+)
+def test_what_the_form_sends_and_what_the_api_sends_mean_the_same(study, asked, value):
+    ((name, given),) = asked.items()
+    params_of(study)[name].resolve(given)  # Airflow lets it pass
+    assert defaults_of(study, asked)[name] == value
+    if name in common_values({}):
+        assert common_values(asked)[name] == value
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"rowz": 1}, "Unknown parameter 'rowz'. Did you mean rows? There are stores, clients, "),
+        ({"stores": ["mongo"]}, "Unknown store 'mongo'. Did you mean mongodb? There are mongodb, "),
+        ({"stores": "oracle"}, "Unknown store 'oracle'. There are mongodb, "),
+        ({"stores": []}, "Stores: give at least one of mongodb, "),
+        ({"stores": ["mongodb@"]}, "'mongodb@': after the @ comes the name"),
+        ({"clients": ["tuner"]}, "Unknown client 'tuner'. Did you mean tuned? There are reference, tuned"),
+        ({"batch": ["0"]}, "Batch: '0' is not a number of rows from 1, or 'all'"),
+        ({"executors": "-1"}, "Executors: '-1' is not a number of executors from 1 to 999"),
+        ({"rows": 0}, "Rows: 0 is not a whole number from 1 to 1,000,000,000"),
+        ({"rows": "-5"}, "Rows: '-5' is not a whole number from 1 to 1,000,000,000"),
+        ({"rows": 10**12}, "Rows: 1000000000000 is not a whole number from 1 to 1,000,000,000"),
+        ({"rows": "many"}, "Rows: 'many' is not a whole number"),
+        ({"rows": 1.5}, "Rows: 1.5 is not a whole number"),
+        ({"rows": True}, "Rows: True is not a whole number"),
+        ({"seed": -1}, "Seed: -1 is not a whole number from 0"),
+        ({"repeats": "1000"}, "Repeats: '1000' is not a whole number from 1 to 100"),
+        ({"precision_percent": "0"}, "Precision, %: '0' is not a number above 0, and at most 100"),
+        ({"budget_min": "nan"}, "Budget, minutes: 'nan' is not a number above 0, and at most 10,080"),
+        ({"pod_cpu": "0"}, "CPU request of a pod: '0' is not a number of CPUs, such as 500m, 0.5 or 2"),
+        (
+            {"pod_memory": 1},
+            "Memory of a pod: 1 is not an amount of memory, such as 500Mi or 8Gi",
+        ),
+        ({"executor_memory": "1Gi"}, "Executor memory: '1Gi' is not a Java size, such as 1g or 768m"),
+        ({"keep_data": "maybe"}, "Keep data: 'maybe' is not true or false"),
+    ],
+)
+def test_a_bad_value_is_refused_in_plain_words(study, asked, message):
+    ((name, value),) = asked.items()
+    if name in (params := params_of(study)):
+        jsonschema.validate(value, params[name].schema)  # Airflow would only dump its schema
+    with pytest.raises(SpecError) as caught:
+        defaults_of(study, asked)
+    assert str(caught.value).startswith(message)
+
+
+def test_each_example_of_a_field_is_valid(study):
+    for name, param in params_of(study).items():
+        for example in param.schema["examples"]:
+            defaults_of(study, {name: example})
+
+
+def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
+    """Airflow unfolds the fields that are in no section."""
+    sections = {name: param.schema.get("section") for name, param in params_of(study).items()}
+    places = ["stores", "clients", *(axis.name for axis in study.axes), "full_grid", "rows", "seed"]
+    assert [name for name, section in sections.items() if section is None] == places
+    told = list(dict.fromkeys(section for section in sections.values() if section))
+    assert told == ["Repeats", "Pods", "Servers that the run provisions", "Parameters of this study"]
+    assert (sections["repeats"], sections["pod_cpu"]) == ("Repeats", "Pods")
+    assert [name for name, section in sections.items() if section == told[-1]] == list(study.asks())
+
+
+def test_every_mistake_is_found_at_once(study):
+    values, mistakes = read(study, {"rows": "-5", "batch": "0", "rowz": 1, "repeats": "3"})
+    assert list(mistakes) == ["rowz", "batch", "rows"]
+    assert values["repeats"] == 3 and "rows" not in values
+    assert read(study, {}) == (defaults_of(study, {}), {})
+
+
+def test_a_study_whose_names_are_those_of_parameters_is_refused(study):
+    repeats = replace(study.axes[1], name="repeats")
+    with pytest.raises(SpecError, match="a run would have several parameters named repeats"):
+        params_of(replace(study, axes=(*study.axes, repeats)))
+    with pytest.raises(SpecError, match="several parameters named seed, pod_cpu"):
+        params_of(replace(study, params={"seed": flag("Seed", ""), "pod_cpu": flag("CPU", "")}, claims=()))
