@@ -9,7 +9,7 @@ import time
 import pytest
 
 from storebench import protocol
-from storebench.airflow.outcome.disturbances import with_disturbances
+from storebench.airflow.outcome.result_check import with_disturbances
 from storebench.attempt.result import AttemptResult
 from storebench.stores.base import Store
 from tests.integration.watched import BINARY, MIB, V1, V2, write

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storebench.airflow.operators import pods
-from storebench.airflow.outcome.disturbances import with_disturbances
+from storebench.airflow.outcome.result_check import with_disturbances
 from storebench.airflow.outcome.retrieve import whole
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult

@@ -5,8 +5,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.results.comparison.compare import compare, compare_values
 from storebench.results.comparison.sides import By, sides_of, values_of
-from storebench.results.database.runs import Runs
-from storebench.results.database.turns import Turns, in_turns
+from storebench.results.database.runs import Runs, Turns, in_turns
 from tests.unit.results.test_sides import Recorded, row
 
 REPEATS = range(1, 7)

@@ -17,8 +17,7 @@ from storebench.airflow.kubernetes import volumes
 from storebench.airflow.operators.cell_steps import CellStepOperator, Step
 from storebench.airflow.operators.pickup import RETRIES, try_of
 from storebench.airflow.outcome import observe
-from storebench.airflow.outcome.disturbances import with_disturbances
-from storebench.airflow.outcome.result_check import check_result
+from storebench.airflow.outcome.result_check import check_result, with_disturbances
 from storebench.airflow.outcome.retrieve import discard
 from storebench.airflow.servers.provision import Running, Servers
 from storebench.attempt.result import AttemptResult

@@ -13,7 +13,7 @@ from storebench.errors import SpecError, unknown
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import scalars_of
 from storebench.results.database.queries import Queries, counts, verified_values
-from storebench.results.database.turns import in_turns
+from storebench.results.database.runs import in_turns
 from storebench.results.statistics.intervals import Values
 from storebench.results.statistics.verdicts import Pair
 from storebench.study.cell import Cell

@@ -11,7 +11,7 @@ from typing import Any
 
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries
-from storebench.results.forecast.growth import growth
+from storebench.results.forecast.fixed import growth
 from storebench.study.cell import Cell
 from storebench.study.order import Turn
 from storebench.study.planned import PlannedStudy

@@ -1,4 +1,8 @@
-"""Find the fixed part of an operation's time, which does not grow with the rows, without extra measurements in the timed window."""
+"""Split times into a fixed part, which does not grow with the rows, and a part per row.
+
+Measurements with several numbers of rows show the fixed part, or the second pass of an operation: neither needs extra measurements
+in the timed window.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,35 @@ from dataclasses import dataclass
 
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import BARRIER, GROWING, OPERATION, VERIFY, Queries, counts
-from storebench.results.forecast.growth import growth
 from storebench.study.cell import Cell
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The parts of a time in seconds, never negative. `low`, `high`: the measured numbers of rows."""
+
+    fixed_s: float
+    for_a_row_s: float
+    low: int
+    high: int
+
+    def at(self, rows: int) -> float:
+        """Return the seconds for a number of rows."""
+        return self.fixed_s + self.for_a_row_s * rows
+
+
+def growth(seconds: Mapping[int, float], rows: int) -> Growth | None:
+    """Return the growth of a time, from the two numbers of rows around `rows`, or else the smallest and largest; None without two."""
+    if len(seconds) < 2:
+        return None
+    below, above = (sorted(size for size in seconds if (size < rows) == side) for side in (True, False))
+    low, high = (below[-1], above[0]) if below and above else (min(seconds), max(seconds))
+    for_a_row_s = max(0.0, (seconds[high] - seconds[low]) / (high - low))
+    fixed_s = seconds[low] - for_a_row_s * low
+    if fixed_s < 0:  # the time grows faster than the rows
+        return Growth(0.0, seconds[high] / high, low, high)
+    return Growth(fixed_s, for_a_row_s, low, high)
+
 
 SPREAD = 4  # the least ratio of numbers of rows that shows the fixed part in spite of noise
 ROUNDED = 0.01  # the share by which a metric may differ from the time of its phases
