@@ -126,10 +126,11 @@ docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails
 	@local/docs-build
 
 .PHONY: lint
-lint: docs ## Check style, types, and the documentation
+lint: docs ## Check style, types, imports between packages, and the documentation
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-cache
 	local/npm run check
 
 .PHONY: fmt
