@@ -32,6 +32,8 @@ RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "py
 OTHERS = ("coredns", "ferretdb", "local-path-provisioner", "versitygw")
 # The modules that affect running processes and the pods' network, beside the templates.
 STARTED_WITH = ("environment.py", "idle.py", "network.py", "packet_filter.py", "services.py", "usage.py")
+# The packages that the plugins load.
+LOADED = ("web", "answers", "planning", "results", "study", "airflow/compat")
 
 
 def secrets(settings: Settings) -> dict[str, str]:
@@ -127,7 +129,7 @@ def fingerprint(settings: Settings) -> str:
         *(path.read_text() for path in sorted((settings.checkout / "plugins").glob("*.py"))),
         *(
             path.read_text()
-            for package in ("web", "results", "study")  # packages that the plugin loads
+            for package in LOADED
             for path in sorted((settings.checkout / "src" / "storebench" / package).rglob("*.py"))
         ),
         *(path.read_text() for path in sorted((settings.checkout / MANIFESTS).iterdir())),

@@ -68,7 +68,14 @@ def test_what_the_running_airflow_has_loaded_is_in_the_fingerprint(settings, tmp
             (copy / entry.name).symlink_to(entry)
     here = replace(settings, checkout=copy)
     first = render.fingerprint(here)
-    for package, changes in (("web", True), ("stores", False)):
+    packages = {
+        "web": True,
+        "answers": True,
+        "planning": True,
+        "airflow/compat": True,
+        "airflow/operators": False,
+    }
+    for package, changes in (*packages.items(), ("stores", False)):
         folder = copy / "src" / "storebench" / package
         folder.mkdir(parents=True)
         (folder / "new.py").touch()
