@@ -1,7 +1,7 @@
 import re
 from dataclasses import fields
 
-from storebench.web.models.attempts import Attempt
+from storebench.answers.attempts import Attempt
 
 from storebench import protocol
 from storebench.airflow.outcome.retrieve import ADDED
