@@ -11,11 +11,13 @@ from storebench.study import cell, dataset, model
 
 PAGE = Path(__file__).parents[2] / "docs" / "glossary.md"
 FOUND = re.findall(r"^\| \*\*(.+?)\*\* \|", PAGE.read_text(), re.MULTILINE)
+# A record (DatasetRecord) is the recorded form of a word, and has no entry of its own.
 CLASSES = {
-    one.__name__.lower()
+    value.__name__.lower()
     for module in (model, dataset, cell, base)
-    for one in vars(module).values()
-    if isinstance(one, type) and is_dataclass(one) and one.__module__ == module.__name__
+    for value in vars(module).values()
+    if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
+    if not value.__name__.endswith("Record")
 }
 # What the classes say of a store and its operations, and results and docs call by these names.
 SAID = {

@@ -1,5 +1,6 @@
 """Images that a node gets from the builder's store, with a real builder and a real containerd."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -124,7 +125,9 @@ def files_on_node(containerd, image, home):
             "unshare", "--mount", "sh", "-euc", f"{mount.strip()}; cd {home}/seen; {LISTING}"
         ).splitlines()
     finally:
-        containerd._ctr("snapshots", "remove", view)
+        # containerd's garbage collection may have removed the view already, as no image refers to it
+        with contextlib.suppress(StackError):
+            containerd._ctr("snapshots", "remove", view)
 
 
 def kubelet_knows(containerd, name):
