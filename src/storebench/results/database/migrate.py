@@ -16,7 +16,7 @@ from storebench.protocol.figures import FIGURES
 from storebench.results.database import study_views
 from storebench.study.record import StudyRecord
 
-SQL_FOLDER = Path(__file__).resolve().parents[3] / "sql"
+SQL_FOLDER = Path(__file__).resolve().parents[4] / "sql"
 # The line of a view in place of the declared figures of the attempt `a`.
 FIGURES_LINE = "    -- FIGURES: `storebench migrate` puts the columns of storebench.protocol.figures here\n"
 
