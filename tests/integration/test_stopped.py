@@ -83,13 +83,13 @@ def errors(queries, run):
 def test_what_was_not_run_names_the_step_that_failed_and_its_reason(repository, queries, begin):
     run, reason = begin(), "The dataset was not made: timeout: Not finished after 60 s"
     repository.stop_run(run, reason)
-    assert fill_gaps(repository, run, why="The step dataset failed") == 4
+    assert fill_gaps(repository, run, reason="The step dataset failed") == 4
     assert set(errors(queries, run).values()) == {reason}
 
 
 def test_a_step_that_could_not_say_why_it_failed_is_named(repository, queries, begin):
     run = begin()
-    fill_gaps(repository, run, why="The step dataset failed: its log says why")
+    fill_gaps(repository, run, reason="The step dataset failed: its log says why")
     assert set(errors(queries, run).values()) == {"The step dataset failed: its log says why"}
 
 

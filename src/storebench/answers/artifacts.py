@@ -60,11 +60,11 @@ class SeriesOfAttempts(RootModel[list[Series]]):
 
 def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
     """Merge the histograms of each cell's operation. `attempts`: from `storebench.results.runs.artifacts.artifacts_of`."""
-    found = []
+    histograms = []
     for group in grouped(attempts):
         contents = [row["content"] for row in group]
         merged = histogram.merged(contents)
-        found.append(
+        histograms.append(
             Histogram(
                 **named(group[0]["cell_key"]),
                 operation=group[0]["operation"],
@@ -77,7 +77,7 @@ def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
                 counts=[count for _, count in merged],
             )
         )
-    return Histograms(found)
+    return Histograms(histograms)
 
 
 def series_answer(attempts: Sequence[Row], metric: str) -> SeriesOfAttempts:
@@ -99,7 +99,7 @@ def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[C
     for artifact in artifacts:
         of_attempts.setdefault(artifact["attempt_id"], []).append(artifact)
     typical = {row["attempt_id"] for row in typical_of(rows)}
-    found = []
+    cell_artifacts = []
     for group in grouped(rows):
         histograms: dict[str, list[histogram.Histogram]] = {}
         series: dict[str, list[tuple[float, float]]] = {}
@@ -112,13 +112,13 @@ def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[C
                 elif row["attempt_id"] in typical:
                     series[name] = list(zip(content["at_s"], content["values"], strict=True))
         if counted:
-            found.append(
+            cell_artifacts.append(
                 CellArtifacts(
                     **named(group[0]["cell_key"]),
                     operation=group[0]["operation"],
                     n=len(counted),
-                    percentiles={name: histogram.curve(some) for name, some in histograms.items()},
+                    percentiles={name: histogram.curve(contents) for name, contents in histograms.items()},
                     series=series,
                 )
             )
-    return found
+    return cell_artifacts

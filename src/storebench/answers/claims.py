@@ -124,15 +124,15 @@ def places_text(cases: Sequence[Case]) -> str:
     return ", ".join(filter(None, dict.fromkeys(texts)))
 
 
-def ratio_text(one: Judged, case: Case) -> str:
+def ratio_text(judged: Judged, case: Case) -> str:
     """Format the ratio B / A of a case, with its metric."""
-    title = f"{one.metric.title}: " if one.metric else ""
+    title = f"{judged.metric.title}: " if judged.metric else ""
     return f"{title}{case.b} / {case.a}"
 
 
-def expected_ratio(one: Judged) -> str:
+def expected_ratio(judged: Judged) -> str:
     """Describe the region of ratios of a claim."""
-    low, high = one.claim.at_least, one.claim.at_most
+    low, high = judged.claim.at_least, judged.claim.at_most
     if low is not None and high is not None:
         return f"{low:g} to {high:g}"
     if low is not None:

@@ -91,37 +91,37 @@ class Comparison(Answer):
 
 
 def comparison_answer(
-    queries: Queries, found: domain.Comparison, runs: Mapping[str, Run] | None = None
+    queries: Queries, comparison: domain.Comparison, runs: Mapping[str, Run] | None = None
 ) -> Comparison:
     """Build the answer about a comparison. `runs`: the runs of the sides by ID; None: read them."""
-    known = _runs_of(queries, found) if runs is None else runs
-    before, after = ([known[run] for run in side] for side in found.runs)
-    sides = _Sides(queries, found)
+    known = _runs_of(queries, comparison) if runs is None else runs
+    before, after = ([known[run] for run in side] for side in comparison.runs)
+    sides = _Sides(queries, comparison)
     return Comparison(
         before=before,
         after=after,
         verdicts=[
             Verdict.model_validate(
-                {**sides.of(key), **found.measured[key], **_fields_of(verdict)},
+                {**sides.of(key), **comparison.measured[key], **_fields_of(verdict)},
             )
-            for key, verdict in found.verdicts.items()
+            for key, verdict in comparison.verdicts.items()
         ],
         no_verdict=[
             NoVerdict.model_validate({**sides.of(key), "reason": reason})
-            for key, reason in found.without.items()
+            for key, reason in comparison.without.items()
         ],
-        units=found.design.units,
-        matched=found.design.matched,
-        differences=found.differences,
+        units=comparison.design.units,
+        matched=comparison.design.matched,
+        differences=comparison.differences,
         test=verdicts.TEST,
-        margin_percent=round(found.margin * 100, 6),
-        caution=found.design.caution,
-        running=list(found.going_on),
+        margin_percent=round(comparison.margin * 100, 6),
+        caution=comparison.design.caution,
+        running=list(comparison.going_on),
     )
 
 
-def _runs_of(queries: Queries, found: domain.Comparison) -> dict[str, Run]:
-    run_ids = list(dict.fromkeys(run for side in found.runs for run in side))
+def _runs_of(queries: Queries, comparison: domain.Comparison) -> dict[str, Run]:
+    run_ids = list(dict.fromkeys(run for side in comparison.runs for run in side))
     return {row["id"]: Run.model_validate(row) for row in queries.runs_counted(run_ids)}
 
 
@@ -140,21 +140,21 @@ def _fields_of(verdict: verdicts.Verdict) -> dict[str, Any]:
 class _Sides:
     """Describe the operations of a comparison's cells, with or without a verdict."""
 
-    def __init__(self, queries: Queries, found: domain.Comparison) -> None:
+    def __init__(self, queries: Queries, comparison: domain.Comparison) -> None:
         self._origins = Origins(
-            queries.machines(row for side in found.attempts for rows in side.values() for row in rows)
+            queries.machines(row for side in comparison.attempts for rows in side.values() for row in rows)
         )
-        self._found = found
+        self._comparison = comparison
 
     def of(self, key: Key) -> dict[str, Any]:
         """Return the fields of Compared."""
-        before, after = (self._origins.of(side.get(key, ())) for side in self._found.attempts)
-        cell_before, cell_after = self._found.cells[key]
+        before, after = (self._origins.of(side.get(key, ())) for side in self._comparison.attempts)
+        cell_before, cell_after = self._comparison.cells[key]
         return {
             **named(cell_before),
             "operation": key[1],
             "cell_key_after": cell_after,
-            "remarks": self._found.remarks[key],
+            "remarks": self._comparison.remarks[key],
             "origin_before": before,
             "origin_after": after,
         }

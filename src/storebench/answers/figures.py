@@ -46,7 +46,7 @@ def study_of(queries: Queries, name: str) -> Study:
 def figures_of(rows: Iterable[AttemptRow]) -> list[CellFigures]:
     """Summarize each cell's operation, in the order of first rows. `rows` are newest tries without warm-ups."""
     rows = list(rows)
-    used = {(one.cell_key, one.operation): one for one in hours(rows)}
+    used = {(used_hours.cell_key, used_hours.operation): used_hours for used_hours in hours(rows)}
     return [
         CellFigures(
             **named(group[0]["cell_key"]),
@@ -59,10 +59,10 @@ def figures_of(rows: Iterable[AttemptRow]) -> list[CellFigures]:
     ]
 
 
-def _used(found: Hours) -> Used | None:
-    if found.cpu_hours is None or found.memory_gib_hours is None:
+def _used(used: Hours) -> Used | None:
+    if used.cpu_hours is None or used.memory_gib_hours is None:
         return None
-    return Used(n=found.n, cpu_hours=found.cpu_hours, memory_gib_hours=found.memory_gib_hours)
+    return Used(n=used.n, cpu_hours=used.cpu_hours, memory_gib_hours=used.memory_gib_hours)
 
 
 def typical_of(rows: Iterable[AttemptRow]) -> list[AttemptRow]:
@@ -89,7 +89,7 @@ class Origins:
     """
 
     def __init__(self, machines: Mapping[str, Row]) -> None:
-        self._machines = {name: Machine.model_validate(one) for name, one in machines.items()}
+        self._machines = {name: Machine.model_validate(machine) for name, machine in machines.items()}
         self._made: dict[tuple[Any, ...], Origin] = {}
 
     def of(self, rows: Iterable[Row]) -> Origin:
@@ -101,11 +101,15 @@ class Origins:
 
     def _origin(self, key: tuple[Any, ...]) -> Origin:
         names, versions, durability, environments, codes, dates = zip(*key, strict=True) if key else ((),) * 6
-        machines = [self._machines[one] for one in dict.fromkeys(environments) if one in self._machines]
+        machines = [
+            self._machines[environment]
+            for environment in dict.fromkeys(environments)
+            if environment in self._machines
+        ]
         return Origin(
             servers=_each(" ".join(filter(None, pair)) for pair in zip(names, versions, strict=True)),
             durability=_each(durability),
-            machines=[one for n, one in enumerate(machines) if machines.index(one) == n],
+            machines=[machine for n, machine in enumerate(machines) if machines.index(machine) == n],
             code_versions=_each(codes),
             dates=sorted(set(dates)),
         )
@@ -148,7 +152,7 @@ def _spreads(rows: Sequence[AttemptRow]) -> dict[str, Spread]:
                 value = value_of(row, name)
                 if value is not None:
                     values.setdefault(name, []).append(value)
-    return {name: _spread_of(tuple(found)) for name, found in values.items()}
+    return {name: _spread_of(tuple(figures)) for name, figures in values.items()}
 
 
 @lru_cache(maxsize=4096)
@@ -157,12 +161,12 @@ def _spread_of(values: tuple[float, ...]) -> Spread:
     return spread_of(summarize(values))
 
 
-def spread_of(found: Summary) -> Spread:
+def spread_of(summary: Summary) -> Spread:
     """Convert a summary to the API's model."""
-    interval = found.interval
+    interval = summary.interval
     return Spread(
-        n=found.n,
-        median=found.median,
+        n=summary.n,
+        median=summary.median,
         interval_low=interval.low if interval else None,
         interval_high=interval.high if interval else None,
         interval_coverage=interval.coverage if interval else None,

@@ -36,11 +36,11 @@ class Prices(RootModel[list[Price]]):
     """Prices, the cheapest first within each group of `figures_cover` and operation."""
 
 
-def prices_answer(found: Iterable[domain.Price], currency: str) -> Prices:
+def prices_answer(prices: Iterable[domain.Price], currency: str) -> Prices:
     """Build the answer about prices."""
     return Prices(
         [
             Price.model_validate({**named(price.cell_key), **vars(price), "currency": currency})
-            for price in found
+            for price in prices
         ]
     )

@@ -120,10 +120,10 @@ class Ranking(Answer):
     caution: str | None = Field(description="The limits of the verdicts")
 
 
-def ranking_answer(queries: Queries, found: domain.Ranking) -> Ranking:
+def ranking_answer(queries: Queries, ranking: domain.Ranking) -> Ranking:
     """Build the answer about a ranking, with the names of the studies that `queries` may read."""
-    question, metric, chosen = found.question, found.metric, found.chosen
-    measured = [line.measured for line in found.lines] + [cell.measured for cell in found.excluded]
+    question, metric, chosen = ranking.question, ranking.metric, ranking.chosen
+    measured = [line.measured for line in ranking.lines] + [cell.measured for cell in ranking.excluded]
     origins = Origins(queries.machines(row for cell in measured for row in cell.rows))
     return Ranking(
         study=question.study,
@@ -140,34 +140,34 @@ def ranking_answer(queries: Queries, found: domain.Ranking) -> Ranking:
         offered={name: list(values) for name, values in chosen.offered.items()},
         environment=question.conditions,
         environments=[
-            RankedEnvironment.model_validate(vars(environment)) for environment in found.environments
+            RankedEnvironment.model_validate(vars(environment)) for environment in ranking.environments
         ],
         guarantee=question.guarantee,
-        guarantees=list(found.guarantees),
+        guarantees=list(ranking.guarantees),
         included=[reason for reason in get_args(Included) if reason in question.included],
         margin_percent=round(question.margin * 100, 6),
         ranked=[
             RankedCell.model_validate({**_cell(line.measured, origins), **_comparison(line)})
-            for line in found.lines
+            for line in ranking.lines
         ],
         excluded=[
             ExcludedCell(
                 **_cell(cell.measured, origins),
                 reasons=[Exclusion.model_validate(vars(reason)) for reason in cell.reasons],
             )
-            for cell in found.excluded
+            for cell in ranking.excluded
         ],
         test=TEST,
-        caution=found.caution,
+        caution=ranking.caution,
     )
 
 
 def _cell(measured: Measured, origins: Origins) -> dict[str, Any]:
     """Return the fields of MeasuredCell."""
-    first = next(iter(measured.counted if measured.took else ()), {})
+    first = next(iter(measured.counted if measured.summary else ()), {})
     return {
         **named(measured.cell.key),
-        "spread": measured.took and spread_of(measured.took),
+        "spread": measured.summary and spread_of(measured.summary),
         "runs": len(measured.runs),
         "guarantee": measured.guarantee,
         **{name: first.get(name) for name in ("environment_hash", "parameters_hash", "method_version")},

@@ -126,37 +126,35 @@ class Airflow:
 
     def wait(self, dag_id: str, run_id: str, report: Callable[[str], None]) -> str:
         """Wait for the end of a run. `report` gets a line for each task that ends. Return the run's state."""
-        told: set[str] = set()
+        reported: set[str] = set()
         state = ""
         for look in self.watch(dag_id, run_id):
             state = look.state
             for task in look.changed:
-                if not task["end_date"] or task["id"] in told:
+                if not task["end_date"] or task["id"] in reported:
                     continue
-                told.add(task["id"])
-                done = sum(1 for each in look.tasks if each["end_date"])
-                why = f": {self.reason(dag_id, run_id, task)}" if task["state"] == "failed" else ""
-                report(f"[{done}/{len(look.tasks)}] {name_of(task)}: {task['state']}{why}")
+                reported.add(task["id"])
+                ended = sum(1 for each in look.tasks if each["end_date"])
+                reason = f": {self.reason(dag_id, run_id, task)}" if task["state"] == "failed" else ""
+                report(f"[{ended}/{len(look.tasks)}] {name_of(task)}: {task['state']}{reason}")
         return state
 
     def run_state(self, dag_id: str, run_id: str) -> str | None:
         """Return the state of a run; None if Airflow does not have the run."""
-        found = self._run(dag_id, run_id)
-        return str(found["state"]) if found else None
+        run = self._run(dag_id, run_id)
+        return str(run["state"]) if run else None
 
     def run_ended_at(self, dag_id: str, run_id: str) -> datetime | None:
         """Return the time of a run's end; None if the run has not ended, or Airflow does not have the run."""
-        found = self._run(dag_id, run_id)
-        return _end_of(found) if found else None
+        run = self._run(dag_id, run_id)
+        return _end_of(run) if run else None
 
     def _run(self, dag_id: str, run_id: str) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = self.call(
-                "GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}"
-            )
+            run: dict[str, Any] = self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}")
         except NotFound:
             return None
-        return found
+        return run
 
     def variable(self, name: str) -> str | None:
         """Return the value of an Airflow Variable; None if the Variable does not exist."""
@@ -168,15 +166,15 @@ class Airflow:
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
         """Return the task instances of a run in the order of their starts. `since`: only task instances that changed since then."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
-        found: list[dict[str, Any]] = []
+        instances: list[dict[str, Any]] = []
         while True:
-            params: dict[str, Any] = {"limit": 100, "offset": len(found), "order_by": "id"}
+            params: dict[str, Any] = {"limit": 100, "offset": len(instances), "order_by": "id"}
             if since:
                 params["updated_at_gte"] = since.isoformat()
             page = self._look(path, params=params)
-            found += page["task_instances"]
-            if not page["task_instances"] or len(found) >= page["total_entries"]:
-                return sorted(found, key=lambda task: task["start_date"] or "9")
+            instances += page["task_instances"]
+            if not page["task_instances"] or len(instances) >= page["total_entries"]:
+                return sorted(instances, key=lambda task: task["start_date"] or "9")
 
     def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """Return the reason of a task's failure from the task's log."""

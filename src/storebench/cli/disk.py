@@ -21,5 +21,5 @@ def disk(folder: Path) -> None:
     from storebench.cli.output.units import figure_text
 
     uncached = measure(folder)
-    read, took = figure_text(uncached.bytes_read, "bytes"), figure_text(uncached.seconds, "s")
-    click.echo(f"{read} of {uncached.files} files in {took}\n{AIRFLOW_VARIABLE}={uncached.mb_per_s:.1f}")
+    read, duration = figure_text(uncached.bytes_read, "bytes"), figure_text(uncached.seconds, "s")
+    click.echo(f"{read} of {uncached.files} files in {duration}\n{AIRFLOW_VARIABLE}={uncached.mb_per_s:.1f}")

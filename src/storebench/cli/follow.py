@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from storebench.cli.airflow_api import Airflow, Look, Task, name_of
-from storebench.cli.output.table import remark, told_apart
+from storebench.cli.output.table import differing_columns, remark
 from storebench.cli.output.units import figure_text
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import Repository, run_id_of
@@ -42,8 +42,8 @@ def follow(
         return f"the run begins when {_listed(before)} ended" if before else AFTER_OTHERS
 
     def why_waiting(pool: str) -> str:
-        there = airflow.runs_in_pool(pool)
-        others = [f"{run} of {dag}" for dag, run in there if (dag, run) != (dag_id, airflow_run_id)]
+        running = airflow.runs_in_pool(pool)
+        others = [f"{run} of {dag}" for dag, run in running if (dag, run) != (dag_id, airflow_run_id)]
         return f"the next pod starts when a pod of {_listed(others)} ended" if others else ""
 
     run_id = run_id_of(dag_id, airflow_run_id)
@@ -81,7 +81,7 @@ class Progress:
         self.began = datetime.now(UTC)
         self.run: Row | None = None  # None until the plan has recorded the run
         self._lines: _Lines | None = None
-        self._told: set[object] = set()  # ids of the printed attempts and tasks
+        self._printed: set[object] = set()  # ids of the printed attempts and tasks
         self._operations: set[tuple[str, int, str]] = set()
         self._queued = self._waits = 0
         self._ended_at: datetime | None = None  # the run's end in Airflow
@@ -95,9 +95,9 @@ class Progress:
         failed_tasks = [
             task
             for task in look.changed
-            if task["state"] == "failed" and not _has_row(task) and task["id"] not in self._told
+            if task["state"] == "failed" and not _has_row(task) and task["id"] not in self._printed
         ]
-        self._told |= {task["id"] for task in failed_tasks}
+        self._printed |= {task["id"] for task in failed_tasks}
         return list({task["id"]: task for task in failed_tasks}.values())
 
     def take(self, look: Look) -> None:
@@ -118,7 +118,7 @@ class Progress:
             return  # the run was refused, or has no work
         if self._lines is None:
             self.began = self.run["started_at"]
-            operations = [one.name for one in self.repository.study(self.run["study"]).operations]
+            operations = [operation.name for operation in self.repository.study(self.run["study"]).operations]
             self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
             expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
@@ -126,8 +126,8 @@ class Progress:
             self.say(self._lines.heading(self.run["planned"]))
         limit = None if first or look.over else AT_ONCE
         for row in self.repository.results(run=self.run_id, limit=limit):
-            if row["attempt_id"] not in self._told:
-                self._told.add(row["attempt_id"])
+            if row["attempt_id"] not in self._printed:
+                self._printed.add(row["attempt_id"])
                 self._operations.add((row["cell_key"], row["repeat"], row["operation"]))
                 self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
 
@@ -139,8 +139,8 @@ class Progress:
             self._waits = 0
             return
         self._waits += 1
-        if self._waits == WAITS_AFTER and (why := self.why_waiting(waiting[0]["pool"])):
-            self.say(f"waiting: {why}")
+        if self._waits == WAITS_AFTER and (reason := self.why_waiting(waiting[0]["pool"])):
+            self.say(f"waiting: {reason}")
 
     def _say_excluded(self) -> None:
         """Print why the plan excludes turns."""
@@ -197,7 +197,7 @@ class _Lines:
 
     def __init__(self, turns: list[Turn], operations: Sequence[str]) -> None:
         self.operations = operations
-        names, places, self.alike = told_apart(turn.cell for turn in turns)
+        names, places, self.alike = differing_columns(turn.cell for turn in turns)
         self._headings = [name.heading for name in names]
         self._places = {turn.cell.key: place for turn, place in zip(turns, places, strict=True)}
         self._several = any(turn.repeat != 1 for turn in turns)
@@ -230,14 +230,14 @@ class _Lines:
         place: list[str],
         repeat: str,
         operation: str,
-        found: str,
+        figure: str,
         state: str,
     ) -> str:
         cells = [count.rjust(len(f"{planned} of {planned}"))]
         cells += [text.ljust(width) for text, width in zip(place, self._widths, strict=True)]
         cells += [repeat.ljust(7)] if self._several else []
         width = max(len("operation"), *map(len, self.operations))
-        return "  ".join([*cells, operation.ljust(width), found.rjust(14), state])
+        return "  ".join([*cells, operation.ljust(width), figure.rjust(14), state])
 
 
 def duration(seconds: float) -> str:

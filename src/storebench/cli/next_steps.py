@@ -52,7 +52,7 @@ def next_lines(
         suggestions.append((f"replay {name} {of_study} --trigger", "the same run once more"))
         suggestions.append((f"compare {name} latest {of_study}", "after that: what differs"))
     first = [f"  . {env_file()}   # first, in another shell"] if env_file().exists() else []
-    typed = [f"  {command()} {text}   # {why}" for text, why in suggestions]
+    typed = [f"  {command()} {text}   # {purpose}" for text, purpose in suggestions]
     return ["Next:", *first, *typed[:2], f"  {url}/plugin/storebench-run   # the same, live", *typed[2:]]
 
 

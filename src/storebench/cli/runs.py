@@ -57,14 +57,15 @@ def run(
     from storebench.study.studies import find
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
-    found = find(study)
+    chosen_study = find(study)
     if not (options["clients"] or axes):
-        preset = preset or next(iter(found.presets), None)
-    chosen = found.preset(preset) if preset else None
+        preset = preset or next(iter(chosen_study.presets), None)
+    chosen = chosen_study.preset(preset) if preset else None
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
-    asked = {**options, **places_of(" ".join(axes), found)}
+    asked = {**options, **places_of(" ".join(axes), chosen_study)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
-    grid_of(found, defaults_of(found, conf))  # raises SpecError for invalid parameters before the run starts
+    # raises SpecError for invalid parameters before the run starts
+    grid_of(chosen_study, defaults_of(chosen_study, conf))
     if chosen and embedded and (said := replaced(chosen, conf)):
         click.echo(f"on the embedded cluster preset {preset} has {said}")
     run_id = airflow.trigger_when_known(study, conf, click.echo)
@@ -84,17 +85,17 @@ def studies() -> None:
     from storebench.study.studies import all_of
 
     broken = 0
-    for name, found in all_of():
-        if isinstance(found, StorebenchError):
+    for name, study in all_of():
+        if isinstance(study, StorebenchError):
             broken += 1
-            click.echo(f"{name}: cannot be used: {found}", err=True)
+            click.echo(f"{name}: cannot be used: {study}", err=True)
             continue
-        click.echo(f"{name}: {found.title}")
-        click.echo(f"  operations: {', '.join(operation.name for operation in found.operations)}")
-        click.echo(f"  axes: {', '.join(axis.name for axis in found.axes) or 'none'}")
-        dataset = found.dataset
+        click.echo(f"{name}: {study.title}")
+        click.echo(f"  operations: {', '.join(operation.name for operation in study.operations)}")
+        click.echo(f"  axes: {', '.join(axis.name for axis in study.axes) or 'none'}")
+        dataset = study.dataset
         click.echo(f"  dataset: {dataset.text if dataset else 'none'}")
-        click.echo(f"  stores: {', '.join(found.stores)}")
+        click.echo(f"  stores: {', '.join(study.stores)}")
     click.echo("`storebench run --study NAME --help` describes a study")
     if broken:
         sys.exit(SpecError.exit_code)
@@ -114,8 +115,8 @@ def follow(run_: str, study: str | None) -> None:
 
     airflow, repository = Airflow(*airflow_login()), Repository(results_dsn(), PATIENCE_S)
     try:
-        found = repository.run_named(run_, study)
-        dag_id, run_id = found["dag_id"], found["airflow_run_id"]
+        recorded_run = repository.run_named(run_, study)
+        dag_id, run_id = recorded_run["dag_id"], recorded_run["airflow_run_id"]
     except SpecError:
         dag_id, run_id = study or default_study(), run_
         if airflow.run_state(dag_id, run_id) is None:
@@ -185,13 +186,13 @@ def replay(run_: str, study: str | None, trigger: bool) -> None:
     from storebench.cli.airflow_api import Airflow
     from storebench.results.database.queries import Queries
 
-    found = Queries(results_dsn()).run_named(run_, study)
-    conf = {**found["params"], "order_seed": found["order_seed"]}
+    recorded_run = Queries(results_dsn()).run_named(run_, study)
+    conf = {**recorded_run["params"], "order_seed": recorded_run["order_seed"]}
     click.echo(json.dumps(conf, indent=2))
     if trigger:
         airflow = Airflow(*airflow_login())
-        run_id = airflow.trigger(found["dag_id"], conf)
-        click.echo(f"run {run_id}: {airflow.url}/dags/{found['dag_id']}/runs/{run_id}", err=True)
+        run_id = airflow.trigger(recorded_run["dag_id"], conf)
+        click.echo(f"run {run_id}: {airflow.url}/dags/{recorded_run['dag_id']}/runs/{run_id}", err=True)
 
 
 @click.command()
@@ -212,10 +213,10 @@ def runs(study: str | None, limit: int) -> None:
     from storebench.results.leftovers.tracking import Left
 
     repository = Repository(results_dsn())
-    found = repository.runs(limit, study)
+    recorded_runs = repository.runs(limit, study)
     states = _run_states(Airflow(*airflow_login())) if "STOREBENCH_AIRFLOW_URL" in os.environ else None
     stopped, unknown = ask(repository, states)
-    print_runs(console(), as_closed(found, stopped), asked=unknown is None)
+    print_runs(console(), as_closed(recorded_runs, stopped), asked=unknown is None)
     for line in tell(repository, Left(results_dsn()), stopped, unknown):
         click.echo(line)
 
@@ -235,12 +236,12 @@ def clean(yes: bool) -> None:
     from storebench.results.leftovers.unneeded import CLEAN_DAG, find
 
     airflow = Airflow(*airflow_login())
-    found = find(Repository(results_dsn()), Left(results_dsn()), _run_states(airflow))
-    print_unneeded(console(), found)
+    unneeded = find(Repository(results_dsn()), Left(results_dsn()), _run_states(airflow))
+    print_unneeded(console(), unneeded)
     if not yes:
         what = (
             "nothing was removed; --yes removes these leftovers, and"
-            if found
+            if unneeded
             else "nothing is recorded; --yes removes"
         )
         click.echo(
@@ -324,11 +325,13 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
     from storebench.study.studies import find
 
     queries = Queries(results_dsn())
-    found, asked = find(study), conf_of(None, {}, extra)
-    if store is not None and store not in found.stores:
-        raise unknown("store", store, found.stores)
-    params = defaults_of(found, conf_of(None, {**options, "repeats": repeats}, extra))
-    dates = {key: date for key, date in partitions(found).items() if store in (None, key.partition("/")[0])}
-    cells = cells_of(found, dates, queries, params)
+    chosen_study, asked = find(study), conf_of(None, {}, extra)
+    if store is not None and store not in chosen_study.stores:
+        raise unknown("store", store, chosen_study.stores)
+    params = defaults_of(chosen_study, conf_of(None, {**options, "repeats": repeats}, extra))
+    dates = {
+        key: date for key, date in partitions(chosen_study).items() if store in (None, key.partition("/")[0])
+    }
+    cells = cells_of(chosen_study, dates, queries, params)
     print_grid(console(), cells)
     click.echo(backfill_command(study, cells, params["repeats"], asked))

@@ -38,7 +38,7 @@ class StudyCommand(click.Command):
         if study := _study(ctx):
             if study.axes:
                 with formatter.section(f"Axes of {study.name}, for --axis"):
-                    formatter.write_dl([(axis.name, _in_words(axis)) for axis in study.axes])
+                    formatter.write_dl([(axis.name, _describe_axis(axis)) for axis in study.axes])
             options = [option for name in study.stores for option in study.store(name).options.items()]
             given = {option.name for option in self.params}
             known = {**study.params, **dict(options)}.items()
@@ -51,13 +51,17 @@ class StudyCommand(click.Command):
                 formatter.write_dl([(name, ", ".join(study.store(name).clients)) for name in study.stores])
             if study.presets:
                 with formatter.section("Presets"):
-                    formatter.write_dl([(name, one.description) for name, one in study.presets.items()])
+                    formatter.write_dl([(name, preset.description) for name, preset in study.presets.items()])
 
-    def _common(self, study: Study, own: Mapping[str, Field]) -> list[tuple[str, str]]:
+    def _common(self, study: Study, shown_params: Mapping[str, Field]) -> list[tuple[str, str]]:
         """Return names and texts of the parameters of every study that this command has no option for."""
         from storebench.planning.params import fields_of
 
-        listed = {*own, *(axis.name for axis in study.axes), *(option.name for option in self.params)}
+        listed = {
+            *shown_params,
+            *(axis.name for axis in study.axes),
+            *(option.name for option in self.params),
+        }
         listed |= {"stores", "clients"}  # listed in their own section
         return [
             (name, f"{field.title}. Default: {json.dumps(field.default)}.")
@@ -85,8 +89,8 @@ def _study(ctx: click.Context) -> Study | None:
         return None
     if "studies" not in ctx.meta:
         ctx.meta["studies"] = studies.find(name)
-    found: Study = ctx.meta["studies"]
-    return found
+    study: Study = ctx.meta["studies"]
+    return study
 
 
 def _explained(field: Field) -> str:
@@ -94,7 +98,7 @@ def _explained(field: Field) -> str:
     return f"{text} Default: {json.dumps(field.default)}."
 
 
-def _in_words(axis: Axis) -> str:
+def _describe_axis(axis: Axis) -> str:
     values = f"{axis.hint}, for example {','.join(axis.choices)}. Default: {','.join(axis.default)}"
     where = [f"{name} {' or '.join(places)}" for name, places in axis.where.items()]
     return f"{axis.title}: {values}{'. Only for ' + ', '.join(where) if where else ''}"

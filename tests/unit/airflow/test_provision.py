@@ -540,7 +540,7 @@ def test_one_node_cannot_have_copies(kube):
 
 
 def test_what_has_failed_in_a_run_is_kept_with_its_reason():
-    assert not ServerUse("s", "s", failed="why").there and ServerUse("s", "s").there
+    assert not ServerUse("s", "s", failed="why").may_exist and ServerUse("s", "s").may_exist
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.output.table import (
+    differing_columns,
     places_of,
     print_results,
     print_runs,
-    told_apart,
 )
 from storebench.results.export.rows import as_csv, as_json
 from storebench.study.record import StudyRecord
@@ -119,13 +119,13 @@ def test_cells_of_several_studies_are_told_apart_by_them():
 
 def test_what_is_alike_in_all_cells_is_said_once():
     cells = [cell("mongodb", batch="10"), cell("delta-spark", batch="10", executors="20000")]
-    names, places, alike = told_apart(cells)
+    names, places, alike = differing_columns(cells)
     assert ([name.heading for name in names], places) == (["store"], [["mongodb"], ["delta-spark"]])
     assert alike == "client reference  batch 10  executors 20000  rows 1,000  seed 42"
 
 
 def test_no_cells_have_no_columns():
-    assert told_apart([]) == ([], [], "")
+    assert differing_columns([]) == ([], [], "")
 
 
 def test_parameters_are_json_in_csv_too():

@@ -7,7 +7,7 @@ from storebench.results.forecast.expected import (
     BETWEEN_S,
     ROWS_PER_S,
     assumed_s,
-    in_words,
+    format_duration,
     range_of,
 )
 from storebench.results.forecast.expected import expected as expected_of
@@ -149,9 +149,9 @@ def test_a_run_of_nothing_takes_no_time():
 
 @pytest.mark.parametrize(("seconds", "words"), [(0, "1 min"), (61, "2 min"), (3600, "1 h 0 min")])
 def test_a_duration_is_said_in_minutes(seconds, words):
-    assert in_words(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_a_range_whose_ends_read_the_same_is_one_duration():
-    assert range_of(in_words, 61, 119) == range_of(in_words, 61, None) == "2 min"
-    assert range_of(in_words, 61, 3600) == "2 min to 1 h 0 min"
+    assert range_of(format_duration, 61, 119) == range_of(format_duration, 61, None) == "2 min"
+    assert range_of(format_duration, 61, 3600) == "2 min to 1 h 0 min"

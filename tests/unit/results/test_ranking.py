@@ -121,11 +121,11 @@ def test_who_is_not_told_apart_from_the_best_shares_its_place():
     best, same, single, last = found.lines
     assert best.against is None
     assert same.against.label == "the same"
-    assert (single.against.label, single.took.n) == ("cannot tell", 1)
+    assert (single.against.label, single.summary.n) == ("cannot tell", 1)
     assert single.against.reason.startswith("too few")
     assert (last.against.label, last.against.relative_to_best) == ("worse", pytest.approx(2.0, rel=1e-6))
     assert last.against.verdict.interval.low == pytest.approx(2.0)
-    assert (best.took.median, best.took.interval.low, best.took.interval.high) == (
+    assert (best.summary.median, best.summary.interval.low, best.summary.interval.high) == (
         pytest.approx(2.002),
         pytest.approx(1.98),
         pytest.approx(2.02),
@@ -145,7 +145,7 @@ def test_those_behind_the_best_share_a_place_where_nothing_tells_them_apart():
 def test_where_more_is_better_the_best_has_the_most():
     found = ranked(repeated(MONGODB, 1.0), repeated(ELASTIC, 2.0), metric="rows_per_s")
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
-    assert found.lines[0].took.median == pytest.approx(1000, rel=0.01)
+    assert found.lines[0].summary.median == pytest.approx(1000, rel=0.01)
     assert (found.lines[1].against.label, found.lines[1].against.relative_to_best) == (
         "worse",
         pytest.approx(2.0, rel=1e-6),
@@ -170,7 +170,7 @@ def test_several_runs_count_once_each_and_only_in_pairs_that_belong_together():
     found = ranked(*runs)
     assert places(found) == [(1, "mongodb"), (2, "elasticsearch")]
     verdict = found.lines[1].against.verdict
-    assert (verdict.units_before, verdict.noise.matched, found.lines[1].took.n) == (6, True, 36)
+    assert (verdict.units_before, verdict.noise.matched, found.lines[1].summary.n) == (6, True, 36)
     assert found.lines[1].against.reason is None and found.caution is None
 
 
@@ -185,7 +185,7 @@ def test_a_limit_is_excluded_and_may_be_asked_for():
     found = ranked(*rows)
     assert places(found) == [(1, "mongodb")]
     assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
-    assert found.excluded[0].measured.took.median == pytest.approx(0.1, rel=0.01)
+    assert found.excluded[0].measured.summary.median == pytest.approx(0.1, rel=0.01)
     both = ranked(*rows, included=frozenset({"limit"}))
     assert (places(both), both.question.guarantee) == ([(1, "null"), (2, "mongodb")], "disk")
 
@@ -298,7 +298,7 @@ def test_what_is_unsound_of_a_ranked_one_is_told_also_what_failed_before_it_knew
     disturbed = row(MONGODB, 50.0, 8, disturbed="throttled in 3 periods")
     (line,) = ranked(repeated(MONGODB, 2.0), failed, disturbed).lines
     assert line.remarks == ["1 of 8 not verified", "1 of 8 disturbed"]
-    assert (line.took.n, line.took.max) == (6, pytest.approx(2.02))
+    assert (line.summary.n, line.summary.max) == (6, pytest.approx(2.02))
 
 
 def test_attempts_that_nobody_has_judged_are_told_of_their_cell_and_of_all_that_are_compared_with_them():
@@ -329,7 +329,7 @@ def test_only_what_was_measured_in_the_same_environment_is_ranked_and_another_on
     # another image is the same environment, and of a cell the newest one counts
     found = ranked(*rows, conditions=other)
     assert places(found) == [(1, "elasticsearch"), (2, "mongodb")]
-    assert found.lines[0].took.median == pytest.approx(1.0, rel=0.01)
+    assert found.lines[0].summary.median == pytest.approx(1.0, rel=0.01)
     with pytest.raises(SpecError, match="Unknown environment 'x'"):
         ranked(*rows, conditions="x")
 
@@ -434,4 +434,4 @@ def test_a_ranking_of_nothing_says_so():
 
 def test_one_cell_is_the_best_of_one():
     (line,) = ranked(row(Cell(NAME, "mongodb", "tuned", (), 1, 1), 3.0)).lines
-    assert (line.place, line.against, line.took.n, line.took.interval) == (1, None, 1, None)
+    assert (line.place, line.against, line.summary.n, line.summary.interval) == (1, None, 1, None)

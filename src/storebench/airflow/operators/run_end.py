@@ -58,7 +58,7 @@ def close_stopped(ti: Any, run_id: str) -> list[str]:
         if stopped.run["id"] != run_id:
             gaps = close(repository, stopped)
             print(
-                f"Closed the run {stopped.run['id']}, which was {stopped.why}: {gaps} operations were not run"
+                f"Closed the run {stopped.run['id']}, which was {stopped.outcome}: {gaps} operations were not run"
             )
     over = [run for run, _ in servers_of_runs_over(connections.left(), states) if run != run_id]
     stays = [reason for run in over if (reason := Servers(run).release())]

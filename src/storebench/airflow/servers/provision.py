@@ -243,7 +243,7 @@ class Servers:
         """
         uses = {use.servers: use for use in connections.left().servers_of(self.run_id)}
         for use in uses.values():
-            if use.there and (group is None or use.servers != group.key):
+            if use.may_exist and (group is None or use.servers != group.key):
                 print(f"Removing the servers {use.servers}, which this turn does not need", flush=True)
                 self._remove(use.servers)
         if group is None:

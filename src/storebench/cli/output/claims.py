@@ -16,51 +16,55 @@ HEADINGS = (CLAIM, "verdict", "case", "ratio of", "ratio", "interval", "means", 
 NUMBERS, PROSE = {"ratio", "interval"}, {CLAIM, "case"}
 
 
-def print_claims(console: Console, study: str, found: Sequence[Judged]) -> None:
+def print_claims(console: Console, study: str, claims: Sequence[Judged]) -> None:
     """Print a line for each claim and each verdict of its cases, and the limits of the comparisons."""
-    if not found:
+    if not claims:
         console.print(f"The study {study} states no claims.")
         return
     print_listing(
         console,
         [Column(name, number=name in NUMBERS, prose=name in PROSE) for name in HEADINGS],
-        [tuple(text or NOTHING for text in line) for one in found for line in _lines(study, one)],
+        [tuple(text or NOTHING for text in line) for judged in claims for line in _lines(study, judged)],
     )
-    for one in found:
-        if limits := _limits(one):
-            console.print(f"{one.claim.text}: {limits}", soft_wrap=True, markup=False)
+    for judged in claims:
+        if limits := _limits(judged):
+            console.print(f"{judged.claim.text}: {limits}", soft_wrap=True, markup=False)
     console.print(rules(), soft_wrap=True)
 
 
-def as_markdown(study: str, found: Sequence[Judged]) -> str:
+def as_markdown(study: str, claims: Sequence[Judged]) -> str:
     """Return a Markdown table for the documentation, followed by the limits of the comparisons."""
-    lines = [HEADINGS, ("---",) * len(HEADINGS), *(line for one in found for line in _lines(study, one))]
+    lines = [
+        HEADINGS,
+        ("---",) * len(HEADINGS),
+        *(line for judged in claims for line in _lines(study, judged)),
+    ]
     rows = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-    limits = [f"- {one.claim.text}: {text}." for one in found if (text := _limits(one))]
+    limits = [f"- {judged.claim.text}: {text}." for judged in claims if (text := _limits(judged))]
     return "\n".join([*rows, *([""] if limits else []), *limits]) + "\n"
 
 
-def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
+def _lines(study: str, judged: Judged) -> list[tuple[str, ...]]:
     """Return one line for a claim whose cases share a verdict; otherwise the claim's line and a line for each verdict and ratio."""
     groups: dict[tuple[str, str], list[Case]] = {}
-    for case in one.cases:
-        groups.setdefault((case.label, ratio_text(one, case)), []).append(case)
+    for case in judged.cases:
+        groups.setdefault((case.label, ratio_text(judged, case)), []).append(case)
     alone = len(groups) == 1
     lines: list[tuple[str, ...]] = []
     if not alone:
-        lines.append((one.claim.text, one.label, *("",) * 4, expected_ratio(one), "", ""))
+        lines.append((judged.claim.text, judged.label, *("",) * 4, expected_ratio(judged), "", ""))
     for (label, of), cases in groups.items():
         verdicts = [case.verdict for case in cases if case.verdict]
         intervals = [verdict.interval for verdict in verdicts if verdict.interval]
         lines.append(
             (
-                one.claim.text if alone else "",
-                one.label if alone else label,
+                judged.claim.text if alone else "",
+                judged.label if alone else label,
                 places_text(cases),
                 of,
                 _span(verdict.ratio for verdict in verdicts if verdict.ratio is not None),
                 _span(end for interval in intervals for end in (interval.low, interval.high)),
-                expected_ratio(one) if alone else "",
+                expected_ratio(judged) if alone else "",
                 ", ".join(filter(None, dict.fromkeys(map(count_text, cases)))),
                 ", ".join(dict.fromkeys(name for case in cases for name in run_names(study, case))),
             )
@@ -68,11 +72,11 @@ def _lines(study: str, one: Judged) -> list[tuple[str, ...]]:
     return lines
 
 
-def _limits(one: Judged) -> str:
+def _limits(judged: Judged) -> str:
     """Return why a claim or some of its cases cannot be judged, and the limits of the comparison."""
-    texts = [one.reason, one.claim.note]
-    if not one.claim.elsewhere:
-        texts += [text for case in one.cases for text in (case.reason, *case.remarks)]
+    texts = [judged.reason, judged.claim.note]
+    if not judged.claim.elsewhere:
+        texts += [text for case in judged.cases for text in (case.reason, *case.remarks)]
     return "; ".join(dict.fromkeys(text for text in texts if text))
 
 

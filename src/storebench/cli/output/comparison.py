@@ -27,70 +27,75 @@ GOES_ON = (
 )
 
 
-def print_comparison(console: Console, found: Comparison, *, noise: bool) -> None:
+def print_comparison(console: Console, comparison: Comparison, *, noise: bool) -> None:
     """Print the verdicts, the pairs without a verdict, and the sides' differences. `noise`: also print the noise floor."""
-    if found.verdicts:
-        _print_verdicts(console, found)
-    for (cell, operation), remarks in found.remarks.items():
+    if comparison.verdicts:
+        _print_verdicts(console, comparison)
+    for (cell, operation), remarks in comparison.remarks.items():
         if remarks:
             console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)
-    for (cell, operation), reason in found.without.items():
+    for (cell, operation), reason in comparison.without.items():
         console.print(f"no verdict: {operation} {cell}".rstrip() + f": {reason}", soft_wrap=True)
-    if found.differences:
+    if comparison.differences:
         console.print("[bold]Not only that differs[/bold] (A -> B):")
-        for line in found.differences:
+        for line in comparison.differences:
             console.print(f"  {line}", soft_wrap=True, markup=False)
-    for run in found.going_on:
+    for run in comparison.going_on:
         console.print(GOES_ON.format(run=run), soft_wrap=True, markup=False)
-    counts = Counter(found.in_words(key, verdict.label) for key, verdict in found.verdicts.items())
+    counts = Counter(
+        comparison.label_text(key, verdict.label) for key, verdict in comparison.verdicts.items()
+    )
     console.print(
         f"{counts.total()} compared: "
         + (", ".join(f"{n} {label}" for label, n in counts.most_common()) or "nothing")
     )
-    alike = [verdict for verdict in found.verdicts.values() if verdict.ratio is not None]
+    alike = [verdict for verdict in comparison.verdicts.values() if verdict.ratio is not None]
     if noise and alike:
         console.print(
             f"noise floor {noise_floor(alike):.1%}"
             f" (95 % of the ratios are nearer to 1); not told apart: {alike_share(alike):.0%}"
         )
-    if found.design.caution:
-        console.print(found.design.caution, soft_wrap=True)
+    if comparison.design.caution:
+        console.print(comparison.design.caution, soft_wrap=True)
     console.print(
-        f"{TEST}; of the {found.design.units}{', pair by pair' if found.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
-        f" the ratio of the geometric means; a difference within {found.margin * 100:g} % does not count",
+        f"{TEST}; of the {comparison.design.units}{', pair by pair' if comparison.design.matched else ''}; intervals {CONFIDENCE:.0%}, of"
+        f" the ratio of the geometric means; a difference within {comparison.margin * 100:g} % does not count",
         soft_wrap=True,
     )
 
 
-def exit_code(found: Comparison, beyond: float, *, single_runs: bool = False) -> tuple[int, list[str]]:
+def exit_code(comparison: Comparison, beyond: float, *, single_runs: bool = False) -> tuple[int, list[str]]:
     """Return the exit code and messages of a comparison that must show that no pair is worse by more than the share `beyond`.
 
     `single_runs`: accept single runs, although their verdicts leave drift open.
     """
-    regressions = found.regressions(beyond)
-    words = " or ".join(sorted({found.in_words(key, verdict.label) for key, verdict in regressions.items()}))
+    regressions = comparison.regressions(beyond)
+    words = " or ".join(
+        sorted({comparison.label_text(key, verdict.label) for key, verdict in regressions.items()})
+    )
     worse = (
         [f"{len(regressions)} operations are {words} by more than {beyond * 100:g} %"] if regressions else []
     )
-    if found.design.caution and not single_runs:
+    if comparison.design.caution and not single_runs:
         return COULD_NOT_SHOW, [
-            f"{found.design.caution}. With --single-runs a drift counts as a difference",
+            f"{comparison.design.caution}. With --single-runs a drift counts as a difference",
             *worse,
         ]
     if worse:
         return REGRESSION, worse
     hidden = [
-        f"could hide a change for the worse of {beyond * 100:g} %: {operation} {cell}".rstrip() + f": {why}"
-        for (cell, operation), why in found.could_hide(beyond).items()
+        f"could hide a change for the worse of {beyond * 100:g} %: {operation} {cell}".rstrip()
+        + f": {reason}"
+        for (cell, operation), reason in comparison.could_hide(beyond).items()
     ]
-    hidden += [GOES_ON.format(run=run) for run in found.going_on]
-    if not found.verdicts:
+    hidden += [GOES_ON.format(run=run) for run in comparison.going_on]
+    if not comparison.verdicts:
         hidden.append("nothing could be compared")
     return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
 
 
-def _print_verdicts(console: Console, found: Comparison) -> None:
-    keys = [cell for cell, _ in found.verdicts]
+def _print_verdicts(console: Console, comparison: Comparison) -> None:
+    keys = [cell for cell, _ in comparison.verdicts]
     # For two cells, only the operations differ
     names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
     print_listing(
@@ -102,15 +107,15 @@ def _print_verdicts(console: Console, found: Comparison) -> None:
                 operation,
                 NOTHING if verdict.ratio is None else ratio_text(verdict.ratio),
                 _interval(verdict.interval),
-                found.in_words((cell, operation), verdict.label),
-                *_counts(verdict, found.design.units),
+                comparison.label_text((cell, operation), verdict.label),
+                *_counts(verdict, comparison.design.units),
                 *map(sides.text, medians),
                 _chance(verdict.p_adjusted),
                 verdict.reason or NOTHING,
             )
-            for place, ((cell, operation), verdict) in zip(places, found.verdicts.items(), strict=True)
+            for place, ((cell, operation), verdict) in zip(places, comparison.verdicts.items(), strict=True)
             for medians in [(verdict.median_before, verdict.median_after)]
-            for sides in [compared(found.measured[cell, operation]["unit"], medians)]
+            for sides in [compared(comparison.measured[cell, operation]["unit"], medians)]
         ],
     )
 

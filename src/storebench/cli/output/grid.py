@@ -13,4 +13,6 @@ from storebench.results.forecast.missing import GridCell
 def print_grid(console: Console, cells: Sequence[GridCell]) -> None:
     """Print a line for each cell."""
     columns = [Column("partition key"), Column("partition date"), Column("state")]
-    print_listing(console, columns, [(one.key, f"{one.date:%Y-%m-%dT%H:%M:%S}", one.state) for one in cells])
+    print_listing(
+        console, columns, [(cell.key, f"{cell.date:%Y-%m-%dT%H:%M:%S}", cell.state) for cell in cells]
+    )

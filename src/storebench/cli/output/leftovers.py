@@ -17,29 +17,33 @@ SERVERS = [Column("servers"), Column("run")]
 SECRETS = [Column("connection"), Column("node pool"), Column("run")]
 
 
-def print_unneeded(console: Console, found: Unneeded) -> None:
+def print_unneeded(console: Console, unneeded: Unneeded) -> None:
     """Print a table for each kind of leftover, and the size of the data."""
-    if found.stopped:
-        rows = [(one.run["airflow_run_id"], f"open, but {one.why}") for one in found.stopped]
+    if unneeded.stopped:
+        rows = [
+            (stopped.run["airflow_run_id"], f"open, but {stopped.outcome}") for stopped in unneeded.stopped
+        ]
         print_listing(console, RUNS, rows, "Runs that were stopped, and are still to be closed")
-    if found.data:
-        sizes = _sizes([one.size_bytes for one in found.data])
+    if unneeded.data:
+        sizes = _sizes([leftover.size_bytes for leftover in unneeded.data])
         data = [
-            (one.cell.store, one.target, size, one.airflow_run_id)
-            for one, size in zip(found.data, sizes, strict=True)
+            (leftover.cell.store, leftover.target, size, leftover.airflow_run_id)
+            for leftover, size in zip(unneeded.data, sizes, strict=True)
         ]
         print_listing(console, DATA, data, "Data that runs which are over have left in stores")
-    if found.datasets:
-        sizes = _sizes([one["bytes"] for one in found.datasets])
-        sets = [(one["id"], size) for one, size in zip(found.datasets, sizes, strict=True)]
+    if unneeded.datasets:
+        sizes = _sizes([dataset["bytes"] for dataset in unneeded.datasets])
+        sets = [(dataset["id"], size) for dataset, size in zip(unneeded.datasets, sizes, strict=True)]
         print_listing(console, DATASETS, sets, "Datasets in S3 that are of no run in the results")
-    if secrets := [(name, pool or "default", run) for run, held in found.secrets for pool, name in held]:
+    if secrets := [(name, pool or "default", run) for run, held in unneeded.secrets for pool, name in held]:
         print_listing(console, SECRETS, secrets, "Secrets in the cluster that no run needs any more")
-    if servers := [(name, run) for run, names in found.servers for name in names]:
+    if servers := [(name, run) for run, names in unneeded.servers for name in names]:
         print_listing(
             console, SERVERS, servers, "Servers in the cluster that runs which are over have brought"
         )
-    all_bytes = [one.size_bytes for one in found.data] + [one["bytes"] for one in found.datasets]
+    all_bytes = [leftover.size_bytes for leftover in unneeded.data] + [
+        dataset["bytes"] for dataset in unneeded.datasets
+    ]
     known = [size for size in all_bytes if size is not None]
     if known:
         unknown = (

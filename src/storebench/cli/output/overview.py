@@ -9,7 +9,7 @@ from rich.console import Console
 
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.sentences import Larger, sentences, where_of
-from storebench.cli.output.table import cautions, remark, told_apart
+from storebench.cli.output.table import cautions, differing_columns, remark
 from storebench.cli.output.units import column
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import metrics_of, scalars_of, value_of
@@ -42,13 +42,13 @@ def print_overview(
     for row in rows:
         tries[Cell.from_key(row["cell_key"])].append(row)
     tried, metrics = {row["operation"] for row in rows}, metrics_of(study)
-    operations = [one.name for one in study.operations if one.name in tried]
+    operations = [record.name for record in study.operations if record.name in tried]
     shown = [
         (operation, place, metrics[name])
         for operation in operations
         for place, name in enumerate(_shown(study, operation))
     ]
-    names, places, alike = told_apart(cells)
+    names, places, alike = differing_columns(cells)
     columns = [
         Column(f"{operation} {metric.name}", number=True, needed=place == 0)
         for operation, place, metric in shown
@@ -94,14 +94,14 @@ def print_overview(
 
 
 def _shown(study: StudyRecord, operation: str) -> list[str]:
-    own = study.operation(operation).metrics
-    return [name for name in scalars_of(study, operation) if name in own][:SHOWN]
+    reported = study.operation(operation).metrics
+    return [name for name in scalars_of(study, operation) if name in reported][:SHOWN]
 
 
 def _values(rows: Iterable[Row], operation: str, metric: str) -> list[float]:
     """Return the values of a metric of the attempts that count."""
-    found = (value_of(row, metric) for row in rows if row["operation"] == operation and counts(row))
-    return [value for value in found if value is not None]
+    values = (value_of(row, metric) for row in rows if row["operation"] == operation and counts(row))
+    return [value for value in values if value is not None]
 
 
 def _median(values: Sequence[float]) -> float | None:

@@ -14,13 +14,13 @@ from storebench.results.forecast.price import COVERS, Price
 from storebench.study.cell import Cell
 
 
-def print_prices(console: Console, found: Iterable[Price], currency: str) -> None:
+def print_prices(console: Console, prices: Iterable[Price], currency: str) -> None:
     """Print a table for each group of COVERS, with a line for each cell's operation."""
-    for (cover, per), group in itertools.groupby(found, key=lambda price: (price.figures_cover, price.per)):
-        prices = list(group)
-        names, places = places_of(Cell.from_key(price.cell_key) for price in prices)
+    for (cover, per), group in itertools.groupby(prices, key=lambda price: (price.figures_cover, price.per)):
+        group_prices = list(group)
+        names, places = places_of(Cell.from_key(price.cell_key) for price in group_prices)
         figures = [
-            column([getattr(price, name) for price in prices], [""] * len(prices))
+            column([getattr(price, name) for price in group_prices], [""] * len(group_prices))
             for name in ("cpu_hours", "memory_gib_hours", "cost")
         ]
         print_listing(
@@ -42,7 +42,7 @@ def print_prices(console: Console, found: Iterable[Price], currency: str) -> Non
                     str(price.excluded or NOTHING),
                     *texts,
                 )
-                for place, price, *texts in zip(places, prices, *figures, strict=True)
+                for place, price, *texts in zip(places, group_prices, *figures, strict=True)
             ],
             title=COVERS[cover],
         )

@@ -12,7 +12,7 @@ from storebench.answers.rankings import Ranking as Answer
 from storebench.cli.output.listing import NOTHING, Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.cli.output.units import Figures, compared
-from storebench.results.comparison.compare import in_words
+from storebench.results.comparison.compare import label_text
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured
 from storebench.results.ranking.rank import Against, Ranking
@@ -45,7 +45,9 @@ def rows_of(answer: Answer) -> list[dict[str, Any]]:
             **{name: getattr(cell, name, None) for name in comparisons},
             "guarantee": cell.guarantee,
             "remarks": "; ".join(getattr(cell, "remarks", ())) or None,
-            "excluded": "; ".join(f"{why.reason}: {why.text}" for why in getattr(cell, "reasons", ()))
+            "excluded": "; ".join(
+                f"{exclusion.reason}: {exclusion.text}" for exclusion in getattr(cell, "reasons", ())
+            )
             or None,
             "environment": answer.environment,
         }
@@ -53,22 +55,22 @@ def rows_of(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def print_ranking(console: Console, found: Ranking) -> None:
+def print_ranking(console: Console, ranking: Ranking) -> None:
     """Print the places, the excluded cells, and how to read the ranking."""
-    for line in _heading(found):
+    for line in _heading(ranking):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    if found.lines:
-        _print_lines(console, found)
+    if ranking.lines:
+        _print_lines(console, ranking)
     else:
         console.print("nothing can be ranked")
-    if found.excluded:
-        _print_excluded(console, found)
-    for line in _notes(found):
+    if ranking.excluded:
+        _print_excluded(console, ranking)
+    for line in _notes(ranking):
         console.print(line, soft_wrap=True, markup=False)
 
 
-def _heading(found: Ranking) -> list[str]:
-    question, metric = found.question, found.metric
+def _heading(ranking: Ranking) -> list[str]:
+    question, metric = ranking.question, ranking.metric
     unit = f", {metric.unit}" if metric.unit else ""
     where = [f"rows {question.rows:,}, seed {question.seed}"]
     where += [f"{name} {'any' if value == ANY else value}" for name, value in question.axes.items()]
@@ -77,15 +79,15 @@ def _heading(found: Ranking) -> list[str]:
         f"{question.study}, {question.operation}: {metric.title} ({metric.name}{unit}), {metric.better} is better",
         "; ".join(where),
     ]
-    for environment in found.environments:
+    for environment in ranking.environments:
         if environment.id == question.conditions:
             lines.append(f"environment {environment.id}: {environment.text}")
     return lines
 
 
-def _print_lines(console: Console, found: Ranking) -> None:
-    names, places = _places([line.measured for line in found.lines])
-    figures = _writer(found)
+def _print_lines(console: Console, ranking: Ranking) -> None:
+    names, places = _places([line.measured for line in ranking.lines])
+    figures = _writer(ranking)
     against = [
         Column("relative to the best", number=True),
         Column("verdict: it is"),
@@ -99,83 +101,85 @@ def _print_lines(console: Console, found: Ranking) -> None:
             (
                 str(line.place),
                 *place,
-                *_figures(line.took, line.measured, figures),
-                *_compared(line.against, found),
+                *_figures(line.summary, line.measured, figures),
+                *_compared(line.against, ranking),
                 "; ".join(line.remarks) or NOTHING,
                 line.measured.guarantee or NOTHING,
             )
-            for place, line in zip(places, found.lines, strict=True)
+            for place, line in zip(places, ranking.lines, strict=True)
         ],
     )
 
 
-def _compared(against: Against | None, found: Ranking) -> tuple[str, str, str]:
+def _compared(against: Against | None, ranking: Ranking) -> tuple[str, str, str]:
     if against is None:
         return "1", BEST, NOTHING
     times = NOTHING if against.relative_to_best is None else f"{against.relative_to_best:.3g}"
-    return times, in_words(against.label, found.metric.unit), against.reason or NOTHING
+    return times, label_text(against.label, ranking.metric.unit), against.reason or NOTHING
 
 
-def _print_excluded(console: Console, found: Ranking) -> None:
-    some = [one.measured for one in found.excluded]
-    names, places = _places(some)
-    figures = _writer(found)
+def _print_excluded(console: Console, ranking: Ranking) -> None:
+    cells = [cell.measured for cell in ranking.excluded]
+    names, places = _places(cells)
+    figures = _writer(ranking)
     print_listing(
         console,
         [*names, Column("reason"), Column("why", prose=True), *FIGURES],
         [
             (
                 *place,
-                ", ".join(why.reason for why in one.reasons),
-                "; ".join(why.text for why in one.reasons),
-                *_figures(one.measured.took, one.measured, figures),
+                ", ".join(exclusion.reason for exclusion in cell.reasons),
+                "; ".join(exclusion.text for exclusion in cell.reasons),
+                *_figures(cell.measured.summary, cell.measured, figures),
             )
-            for place, one in zip(places, found.excluded, strict=True)
+            for place, cell in zip(places, ranking.excluded, strict=True)
         ],
         title="Excluded:",
     )
 
 
-def _writer(found: Ranking) -> Figures:
+def _writer(ranking: Ranking) -> Figures:
     """Return the writer of a ranking's figures. All medians share a scale, including medians of excluded cells."""
-    some = [line.took for line in found.lines] + [one.measured.took for one in found.excluded]
-    return compared(found.metric.unit, [took.median for took in some if took])
+    summaries = [line.summary for line in ranking.lines] + [
+        cell.measured.summary for cell in ranking.excluded
+    ]
+    return compared(ranking.metric.unit, [summary.median for summary in summaries if summary])
 
 
-def _figures(took: Summary | None, one: Measured, figures: Figures) -> tuple[str, str, str, str]:
-    if took is None:
+def _figures(summary: Summary | None, measured: Measured, figures: Figures) -> tuple[str, str, str, str]:
+    if summary is None:
         return NOTHING, NOTHING, "0", NOTHING
-    return figures.text(took.median), _interval(took, figures), str(took.n), str(len(one.runs))
+    return figures.text(summary.median), _interval(summary, figures), str(summary.n), str(len(measured.runs))
 
 
-def _interval(took: Summary, figures: Figures) -> str:
-    interval = took.interval
-    return NOTHING if interval is None else figures.interval(interval.low, interval.high, took.median)
+def _interval(summary: Summary, figures: Figures) -> str:
+    interval = summary.interval
+    return NOTHING if interval is None else figures.interval(interval.low, interval.high, summary.median)
 
 
-def _places(some: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
+def _places(measured_cells: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns in which the cells differ, and each cell's values. The heading has the dataset."""
-    names, places = places_of(one.cell for one in some)
+    names, places = places_of(measured.cell for measured in measured_cells)
     kept = [n for n, name in enumerate(names) if name.heading not in ("rows", "seed")]
     return [names[n] for n in kept], [[place[n] for n in kept] for place in places]
 
 
-def _notes(found: Ranking) -> Iterable[str]:
-    if len(found.environments) > 1:
+def _notes(ranking: Ranking) -> Iterable[str]:
+    if len(ranking.environments) > 1:
         yield "Also measured in other environments; --environment ranks these results:"
-        for one in found.environments:
-            if one.id != found.question.conditions:
-                yield f"  {one.id}: {one.text} ({_counted(one.cells, 'cell')}, last on {one.newest_at:%Y-%m-%d})"
-    if len(found.guarantees) > 1:
-        others = [text for text in found.guarantees if text != found.question.guarantee]
+        for environment in ranking.environments:
+            if environment.id != ranking.question.conditions:
+                yield f"  {environment.id}: {environment.text} ({_counted(environment.cells, 'cell')}, last on {environment.newest_at:%Y-%m-%d})"
+    if len(ranking.guarantees) > 1:
+        others = [text for text in ranking.guarantees if text != ranking.question.guarantee]
         yield f"--guarantee ranks cells with another delivery or durability: {'; '.join(others)}"
     yield (
         "Medians of all runs in this environment, and their intervals of 95 % or more, from 6 attempts on. A cell that cannot be told apart from"
         f" the first cell of a place shares the place; verdicts are relative to the best cell (A). {TEST}; intervals of the ratio {CONFIDENCE:.0%}; a difference within"
-        f" {found.question.margin:.0%} does not count"
+        f" {ranking.question.margin:.0%} does not count"
     )
-    if found.caution:
-        yield found.caution
+    if ranking.caution:
+        yield ranking.caution
 
 
 def _counted(n: int, what: str) -> str:

@@ -14,7 +14,7 @@ from storebench.study.cell import Cell
 def print_plan(console: Console, plan: Plan) -> None:
     """Print a line for each cell and operation, and the plan."""
     # For two cells, only the operations differ
-    keys = [one.cell for one in plan.cells]
+    keys = [cell.cell for cell in plan.cells]
     names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
     figures = (f"measured {plan.units}", "noise", f"needed {plan.units}")
     print_listing(
@@ -23,15 +23,15 @@ def print_plan(console: Console, plan: Plan) -> None:
         [
             (
                 *place,
-                one.operation,
-                f"{one.n:,}",
+                cell.operation,
+                f"{cell.n:,}",
                 *(
                     (NOTHING, NOTHING)
-                    if one.noise is None
-                    else (f"{one.noise:.1%}", _number(one.units_needed))
+                    if cell.noise is None
+                    else (f"{cell.noise:.1%}", _number(cell.units_needed))
                 ),
             )
-            for place, one in zip(places, plan.cells, strict=True)
+            for place, cell in zip(places, plan.cells, strict=True)
         ],
     )
     for line in filter(None, (plan.caution, plan_text(plan))):
@@ -44,7 +44,7 @@ def plan_text(plan: Plan) -> str:
         f"{_number(plan.units_needed)} {plan.units} on each side tell a difference of {plan.difference * 100:g} % with a chance of {POWER:.0%}, in the"
         f" noisiest of these, among {plan.pairs} pairs, with a margin of {plan.margin * 100:g} %"
     )
-    unknown = sum(one.noise is None for one in plan.cells)
+    unknown = sum(cell.noise is None for cell in plan.cells)
     return text + (f"; the noise of {unknown} operations is not known" if unknown else "")
 
 

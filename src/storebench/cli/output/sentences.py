@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storebench.cli.output.listing import NOTHING
-from storebench.cli.output.table import told_apart
+from storebench.cli.output.table import differing_columns
 from storebench.cli.output.units import figure_text
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
@@ -52,7 +52,7 @@ class Best:
     metric: Metric  # the ranking metric
     kind: str | None
     delivers: bool  # whether the kind is a delivery
-    took: Summary
+    summary: Summary
     start_s: float  # the pod's start and end
     fixed_s: float | None  # the estimated fixed part of the median; None: not known
     judged: bool  # whether all attempts were judged for disturbances
@@ -63,16 +63,16 @@ class Best:
 
     @property
     def text(self) -> str:
-        return figure_text(self.took.median, self.metric.unit)
+        return figure_text(self.summary.median, self.metric.unit)
 
     @property
     def mostly_fixed(self) -> bool:
-        return self.fixed_s is not None and self.fixed_s > MOST * self.took.median
+        return self.fixed_s is not None and self.fixed_s > MOST * self.summary.median
 
     @property
     def short(self) -> bool:
         """Return whether the fixed part is unknown and may be most of the time."""
-        return self.fixed_s is None and self.took.median < LONG * self.start_s
+        return self.fixed_s is None and self.summary.median < LONG * self.start_s
 
     @property
     def compares(self) -> bool:
@@ -119,7 +119,7 @@ def _bests(
         if metric and counts(row) and value_of(row, metric.name) is not None:
             tries[row["cell_key"], row["operation"]].append(row)
     axes = [axis for axis in study.axes if axis.workload]
-    found: dict[tuple[str, str, str | None, Workload], Best] = {}
+    bests: dict[tuple[str, str, str | None, Workload], Best] = {}
     for (key, operation), of_cell in tries.items():
         metric = ranking[operation]
         part = fixed.get((key, operation), NOTHING_KNOWN)
@@ -138,10 +138,10 @@ def _bests(
             not any(row["not_judged"] for row in of_cell),
         )
         place = best.store, operation, best.kind, best.workload
-        before = found.setdefault(place, best)
+        before = bests.setdefault(place, best)
         if _better(best, before):
-            found[place] = best
-    return sorted(found.values(), key=lambda one: _in_order(one.workload, axes))
+            bests[place] = best
+    return sorted(bests.values(), key=lambda best: _in_order(best.workload, axes))
 
 
 def _workload(cell: Cell, axes: Sequence[Axis]) -> Workload:
@@ -157,38 +157,40 @@ def _in_order(workload: Workload, axes: Sequence[Axis]) -> list[int]:
     ]
 
 
-def _better(one: Best, other: Best) -> bool:
+def _better(best: Best, other: Best) -> bool:
     """Return whether the first median is better; without a preferred direction, the lower median."""
-    if one.metric.better == "higher":
-        return one.took.median > other.took.median
-    return one.took.median < other.took.median
+    if best.metric.better == "higher":
+        return best.summary.median > other.summary.median
+    return best.summary.median < other.summary.median
 
 
 def _compared(best: Best, ranked: Iterable[Best]) -> str:
-    """Return the text after a figure: its comparison with the best figure of the same kind, if it can be told."""
+    """Return the text after a figure: its comparison with the best figure of the same kind, if the two figures can be compared."""
     if best.mostly_fixed:
         return f", of which about {figure_text(best.fixed_s, 's')} are a fixed cost"
     alike = _alike(best, ranked)
-    known = [one for one in alike if one.compares]
+    known = [candidate for candidate in alike if candidate.compares]
     if not best.compares or len(known) < 2:
         return ""
     first = known[0]
-    for one in known[1:]:
-        first = one if _better(one, first) else first
+    for candidate in known[1:]:
+        first = candidate if _better(candidate, first) else first
     is_time = best.metric.unit == "s"
     if best is first:
-        told = len(known) == len(alike) and all(_apart(first, one) for one in known if one is not first)
-        return f", the {'fastest' if is_time else 'best'} of {len(known)}" if told else ""
-    if _apart(first, best) is False:
+        is_clear = len(known) == len(alike) and all(
+            _are_disjoint(first, candidate) for candidate in known if candidate is not first
+        )
+        return f", the {'fastest' if is_time else 'best'} of {len(known)}" if is_clear else ""
+    if _are_disjoint(first, best) is False:
         return f", not told apart from {first.store}"
-    if not first.took.median or not best.took.median:
+    if not first.summary.median or not best.summary.median:
         return ""
     return _ratio(best, first, is_time=is_time)
 
 
 def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
     higher = best.metric.better == "higher"
-    ratio = best.took.median / first.took.median
+    ratio = best.summary.median / first.summary.median
     ratio = 1 / ratio if higher else ratio
     times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
     if times == "1.0":
@@ -201,19 +203,27 @@ def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
 def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
     """Return the ranked operations of the same workload and kind, including `best`; empty for an unknown kind, or without a preferred
     direction."""
-    same = [one for one in ranked if (one.operation, one.workload) == (best.operation, best.workload)]
-    stated = any(one.kind for one in same)
+    same = [
+        candidate
+        for candidate in ranked
+        if (candidate.operation, candidate.workload) == (best.operation, best.workload)
+    ]
+    stated = any(candidate.kind for candidate in same)
     if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric.better == "neither":
         return []
-    return [one for one in same if one.kind == best.kind]
+    return [candidate for candidate in same if candidate.kind == best.kind]
 
 
-def _apart(better: Best, worse: Best) -> bool | None:
-    """Return whether the intervals of two medians are disjoint; None if one has no interval."""
-    one, other = better.took.interval, worse.took.interval
-    if one is None or other is None:
+def _are_disjoint(better: Best, worse: Best) -> bool | None:
+    """Return whether the intervals of two medians are disjoint; None if a median has no interval."""
+    better_interval, worse_interval = better.summary.interval, worse.summary.interval
+    if better_interval is None or worse_interval is None:
         return None
-    return one.low > other.high if better.metric.better == "higher" else one.high < other.low
+    return (
+        better_interval.low > worse_interval.high
+        if better.metric.better == "higher"
+        else better_interval.high < worse_interval.low
+    )
 
 
 def _kind(best: Best) -> str:
@@ -249,14 +259,14 @@ def _name(best: Best) -> str:
     return " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
 
 
-def where_of(found: Sequence[Cell]) -> dict[Cell, str]:
+def where_of(cells: Sequence[Cell]) -> dict[Cell, str]:
     """Return for each cell, in brackets, the values that distinguish it from other cells of its store."""
-    names, places, _ = told_apart(found)
-    told: dict[Cell, str] = {}
-    for cell, place in zip(found, places, strict=True):
+    names, places, _ = differing_columns(cells)
+    texts_of_cells: dict[Cell, str] = {}
+    for cell, place in zip(cells, places, strict=True):
         texts = {name.heading: text for name, text in zip(names, place, strict=True) if text != NOTHING}
         texts.pop("store", None)
         client = [texts.pop("client")] if "client" in texts else []
         parts = [*client, *(f"{heading}={text}" for heading, text in texts.items())]
-        told[cell] = f" ({', '.join(parts)})" if parts else ""
-    return told
+        texts_of_cells[cell] = f" ({', '.join(parts)})" if parts else ""
+    return texts_of_cells

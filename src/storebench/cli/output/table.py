@@ -57,7 +57,9 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, StudyRecor
         _column(rows, name, "bytes")
         for name in ("all_memory_working_set_peak_bytes", "all_memory_peak_bytes")
     )
-    own = [column([row["metrics"].get(name) for row in rows], [unit_of(name)] * len(rows)) for name in others]
+    other_texts = [
+        column([row["metrics"].get(name) for row in rows], [unit_of(name)] * len(rows)) for name in others
+    ]
     print_listing(
         console,
         [
@@ -82,7 +84,7 @@ def print_results(console: Console, rows: Rows, studies: Mapping[str, StudyRecor
                 cpu[n],
                 row["durability"] or NOTHING,
                 f"{row['server_name'] or ''} {row['server_version'] or ''}".strip() or NOTHING,
-                *(texts[n] for texts in own),
+                *(texts[n] for texts in other_texts),
                 total[n],
                 pod[n],
                 peak[n],
@@ -109,14 +111,14 @@ def _others(rows: Rows, studies: Mapping[str, StudyRecord]) -> list[str]:
         return []
     (study,) = names
     ranking = {row["metric"] for row in rows}
-    there = {name for row in rows for name in row["metrics"]} - ranking
-    order = [metric.name for metric in studies[study].metrics] if study in studies else sorted(there)
-    return [name for name in order if name in there]
+    reported = {name for row in rows for name in row["metrics"]} - ranking
+    order = [metric.name for metric in studies[study].metrics] if study in studies else sorted(reported)
+    return [name for name in order if name in reported]
 
 
 def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns in which cells differ, and each cell's texts in these columns."""
-    found = [
+    values_of_cells = [
         {
             "study": cell.study,
             "store": cell.store,
@@ -127,21 +129,25 @@ def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
         }
         for cell in cells
     ]
-    names = list(dict.fromkeys(name for one in found for name in one))
+    names = list(dict.fromkeys(name for values in values_of_cells for name in values))
     names = [*(name for name in names if name not in DATASET), *DATASET]
-    if len({one["study"] for one in found}) < 2:
+    if len({values["study"] for values in values_of_cells}) < 2:
         names = [name for name in names if name != "study"]
     return [Column(name, number=name in DATASET) for name in names], [
-        [one.get(name, NOTHING) for name in names] for one in found
+        [values.get(name, NOTHING) for name in names] for values in values_of_cells
     ]
 
 
-def told_apart(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
+def differing_columns(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
     """Return the columns in which cells differ, each cell's values there, and a text of the values that all cells share."""
     names, places = places_of(cells)
     values = [dict.fromkeys(place[n] for place in places if place[n] != NOTHING) for n in range(len(names))]
-    differing = [n for n, found in enumerate(values) if len(found) > 1]
-    alike = [f"{names[n].heading} {next(iter(found))}" for n, found in enumerate(values) if len(found) == 1]
+    differing = [n for n, distinct in enumerate(values) if len(distinct) > 1]
+    alike = [
+        f"{names[n].heading} {next(iter(distinct))}"
+        for n, distinct in enumerate(values)
+        if len(distinct) == 1
+    ]
     return (
         [names[n] for n in differing],
         [[place[n] for n in differing] for place in places],

@@ -83,7 +83,9 @@ def compared(unit: str | None, values: Iterable[float | None]) -> Figures:
 def column(values: Sequence[float | None], units: Sequence[str | None]) -> list[str]:
     """Return the texts of a table's column: figures of the same unit are compared."""
     alike = {
-        unit: compared(unit, (value for value, own in zip(values, units, strict=True) if own == unit))
+        unit: compared(
+            unit, (value for value, own_unit in zip(values, units, strict=True) if own_unit == unit)
+        )
         for unit in set(units)
     }
     return [alike[unit].text(value) for value, unit in zip(values, units, strict=True)]

@@ -30,8 +30,8 @@ _PLACE = {"rounds": 2, "runs": 1, "repeats": 0}
 
 
 @dataclass(frozen=True)
-class Found:
-    """A case of a claim: the places and attempts of both sides, and the pair to compare, or the reason why there is no pair.
+class UnjudgedCase:
+    """A case of a claim without its verdict: the places and attempts of both sides, and the pair to compare, or the reason why there is no pair.
 
     `places`: common to both sides, and unique among the claim's cases.
     """
@@ -95,10 +95,10 @@ def attempts_of(
     axes = {axis.name for axis in study.axes}
     read: dict[str, list[Row]] = defaultdict(list)
     of_runs: dict[str, list[Row]] = {}
-    for (operation, metric), some in asked.items():
+    for (operation, metric), claims_of_metric in asked.items():
         if runs is None:
             keys = [cell["key"] for cell in queries.cells_of_study(study.name, operation)]
-            wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in some)]
+            wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in claims_of_metric)]
             rows = queries.compared_at(wanted, operation, metric)
         else:
             if metric not in of_runs:
@@ -107,9 +107,9 @@ def attempts_of(
         # an attempt that failed early has no method version
         rows = [row for row in rows if row["method_version"] in (None, study.method_version)]
         cells = {row["cell_key"] for row in rows}
-        for claim in some:
-            own = {key for key in cells if _is_about(claim, key, axes)}
-            read[claim.text] += [row for row in rows if row["cell_key"] in own]
+        for claim in claims_of_metric:
+            cells_of_claim = {key for key in cells if _is_about(claim, key, axes)}
+            read[claim.text] += [row for row in rows if row["cell_key"] in cells_of_claim]
     hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
     conditions = _Conditions(study, queries.environments(hashes))
     return {
@@ -162,7 +162,7 @@ class _Conditions:
 
 def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> list[Attempt]:
     named = frozenset({*claim.side("a"), *claim.side("b")})
-    found = []
+    attempts = []
     for row in rows:
         parameters = row["parameters"] or {}
         where = {**_where_is(row["cell_key"]), OPERATION: row["operation"]}
@@ -171,11 +171,13 @@ def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> lis
                 where[place] = str(parameters.get(place, conditions.earlier.get(place)))
         counted = counts(row) and row["value"] is not None
         job = (where["rows"], where["seed"], conditions.of(row, named)) if counted else None
-        found.append(Attempt(row, where, job))
-    return found
+        attempts.append(Attempt(row, where, job))
+    return attempts
 
 
-def found_of(study: StudyRecord, claim: Claim, better: str, attempts: Sequence[Attempt]) -> list[Found]:
+def cases_of(
+    study: StudyRecord, claim: Claim, better: str, attempts: Sequence[Attempt]
+) -> list[UnjudgedCase]:
     """Return the cases of a claim: the measured cases, and the cases that the claim names without a measurement.
 
     `better`: the preferred direction of the claim's metric.
@@ -184,20 +186,20 @@ def found_of(study: StudyRecord, claim: Claim, better: str, attempts: Sequence[A
     groups: Groups = defaultdict(list)
     for attempt in attempts:
         groups[tuple((p, v) for p, v in attempt.where.items() if p not in DATASET)].append(attempt)
-    found: dict[tuple[Any, ...], Found] = {}
+    cases: dict[tuple[Any, ...], UnjudgedCase] = {}
     for a, b in claim.cases():
         sides = [_of_side(groups, side, lenient) for side in (a, b)]
         pairs = list(_pairs(claim, a, b, *sides))
         for places, before, after in pairs:
-            one = _compared(claim, better, (a, b), places, before, after)
-            found[tuple(a.items()), tuple(b.items()), tuple(places.items())] = one
+            case = _compared(claim, better, (a, b), places, before, after)
+            cases[tuple(a.items()), tuple(b.items()), tuple(places.items())] = case
         if not pairs:
             lacks = [name for name, side in zip("AB", sides, strict=True) if not side]
             reason = f"{' and '.join(lacks)} not measured" if lacks else "A and B were not measured alike"
             places = {place: value for place, value in a.items() if place not in claim.apart()}
-            one = Found(a, b, places, (), (), None, reason, "rounds")
-            found[tuple(a.items()), tuple(b.items()), ()] = one
-    return _told_apart(list(found.values()))
+            case = UnjudgedCase(a, b, places, (), (), None, reason, "rounds")
+            cases[tuple(a.items()), tuple(b.items()), ()] = case
+    return _with_differing_places(list(cases.values()))
 
 
 def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
@@ -206,36 +208,38 @@ def _of_side(groups: Groups, side: Where, lenient: set[str]) -> Groups:
     store, server = split(wanted.get(STORE, ""))
     if server:
         wanted |= {STORE: store, SERVER: server}
-    found: Groups = {}
-    for key, some in groups.items():
+    groups_of_side: Groups = {}
+    for key, attempts in groups.items():
         where = dict(key)
         if all(
             where.get(place) == value or (place in lenient and place not in where)
             for place, value in wanted.items()
         ):
             dataset = [(place, side[place]) for place in DATASET if place in side]
-            if of_dataset := [one for one in some if all(one.where[p] == v for p, v in dataset)]:
-                found[key] = of_dataset
-    return found
+            if of_dataset := [
+                attempt for attempt in attempts if all(attempt.where[p] == v for p, v in dataset)
+            ]:
+                groups_of_side[key] = of_dataset
+    return groups_of_side
 
 
 def _pairs(
     claim: Claim, a: Where, b: Where, before: Groups, after: Groups
 ) -> Iterator[tuple[dict[str, str], list[Attempt], list[Attempt]]]:
     """Yield the pairs of groups whose cells are equal in every common place that neither side names."""
-    apart = claim.apart()
+    differing = claim.apart()
     if "@" in a.get(STORE, "") + b.get(STORE, ""):
-        apart = apart | {SERVER}
-    for key_a, some in before.items():
-        for key_b, others in after.items():
-            one, other = dict(key_a), dict(key_b)
-            places = {place: one.get(place) or other.get(place, "") for place in {**one, **other}}
-            places = {place: value for place, value in places.items() if place not in apart and value}
+        differing = differing | {SERVER}
+    for key_a, attempts_a in before.items():
+        for key_b, attempts_b in after.items():
+            cell_a, cell_b = dict(key_a), dict(key_b)
+            places = {place: cell_a.get(place) or cell_b.get(place, "") for place in {**cell_a, **cell_b}}
+            places = {place: value for place, value in places.items() if place not in differing and value}
             if all(
-                one.get(place) in (None, "", value) and other.get(place) in (None, "", value)
+                cell_a.get(place) in (None, "", value) and cell_b.get(place) in (None, "", value)
                 for place, value in places.items()
             ):
-                yield places, some, others
+                yield places, attempts_a, attempts_b
 
 
 def _compared(
@@ -245,25 +249,25 @@ def _compared(
     places: Where,
     before: Sequence[Attempt],
     after: Sequence[Attempt],
-) -> Found:
-    chosen = max(_choices(claim, before, after), key=lambda one: one.rank, default=None)
+) -> UnjudgedCase:
+    chosen = max(_choices(claim, before, after), key=lambda choice: choice.rank, default=None)
     if chosen is None:
-        a, b = ([one.row for one in some] for some in (before, after))
-        counted = [any(one.job for one in some) for some in (before, after)]
+        a, b = ([attempt.row for attempt in attempts] for attempts in (before, after))
+        counted = [any(attempt.job for attempt in attempts) for attempts in (before, after)]
         reason = (
             "A and B were not measured alike: the dataset, the machine or the parameters differ"
             if all(counted)
             else ", ".join(
                 f"{name} has {lacking(rows)}"
-                for name, rows, some in zip("AB", (a, b), counted, strict=True)
-                if not some
+                for name, rows, has_counted in zip("AB", (a, b), counted, strict=True)
+                if not has_counted
             )
         )
         runs = tuple(dict.fromkeys(row["run_id"] for row in (*a, *b)))
-        return Found(*sides, places, a, b, None, reason, "rounds", runs[-1:])
-    told = {OPERATION: claim.operation, "better": better}
+        return UnjudgedCase(*sides, places, a, b, None, reason, "rounds", runs[-1:])
+    fields = {OPERATION: claim.operation, "better": better}
     a, b = (
-        [{**one.row, **told} for one in side if one.run in runs and _is_of(one, chosen.job)]
+        [{**attempt.row, **fields} for attempt in side if attempt.run in runs and _is_of(attempt, chosen.job)]
         for side, runs in ((before, chosen.before), (after, chosen.after))
     )
     both = Sides(
@@ -272,7 +276,7 @@ def _compared(
         design_of_cells(chosen.before, chosen.after),
     )
     pairs, without = both.pairs()
-    return Found(
+    return UnjudgedCase(
         *sides,
         places,
         a,
@@ -291,13 +295,15 @@ def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) 
 
     Choices with enough units rank first, then rounds before runs before repeats, then the newest runs.
     """
-    jobs = [{one.job for one in side if one.job} for side in (before, after)]
+    jobs = [{attempt.job for attempt in side if attempt.job} for side in (before, after)]
     for job in jobs[0] & jobs[1]:
-        a, b = (_by_run([one for one in side if one.job == job]) for side in (before, after))
+        a, b = (_by_run([attempt for attempt in side if attempt.job == job]) for side in (before, after))
         common = [run for run in a if run in b]
         tried: list[tuple[tuple[str, ...], tuple[str, ...], int]] = []
         for run in common:
-            rounds = {one.row["repeat"] for one in a[run]} & {one.row["repeat"] for one in b[run]}
+            rounds = {attempt.row["repeat"] for attempt in a[run]} & {
+                attempt.row["repeat"] for attempt in b[run]
+            }
             tried.append(((run,), (run,), len(rounds)))
         if len(common) > 1:
             groups = {run: (_group(a[run]), _group(b[run])) for run in common}
@@ -314,38 +320,40 @@ def _choices(claim: Claim, before: Sequence[Attempt], after: Sequence[Attempt]) 
             yield _Choice((enough, kind, 0 if enough else units, _newest(a[runs_a[0]])), runs_a, runs_b, job)
 
 
-def _is_of(one: Attempt, job: Job) -> bool:
+def _is_of(attempt: Attempt, job: Job) -> bool:
     """Return whether an attempt is of this job. For an attempt that does not count, only the dataset must match."""
-    return one.job == job or (one.job is None and (one.where["rows"], one.where["seed"]) == job[:2])
+    return attempt.job == job or (
+        attempt.job is None and (attempt.where["rows"], attempt.where["seed"]) == job[:2]
+    )
 
 
 def _by_run(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
-    found: dict[str, list[Attempt]] = defaultdict(list)
-    for one in attempts:
-        found[one.run].append(one)
-    return found
+    by_run: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        by_run[attempt.run].append(attempt)
+    return by_run
 
 
 def _newest(attempts: Sequence[Attempt]) -> Any:
-    return max(one.row["recorded_at"] for one in attempts)
+    return max(attempt.row["recorded_at"] for attempt in attempts)
 
 
 def _group(attempts: Sequence[Attempt]) -> set[tuple[str | None, str | None]]:
     """Return the environments and parameters of some attempts."""
-    return {(one.row["environment_hash"], one.row["parameters_hash"]) for one in attempts}
+    return {(attempt.row["environment_hash"], attempt.row["parameters_hash"]) for attempt in attempts}
 
 
-def _same_parameters(claim: Claim, one: Row, other: Row) -> bool:
+def _same_parameters(claim: Claim, before: Row, after: Row) -> bool:
     """Return whether two attempts have the same parameters, ignoring the parameters that the claim names."""
-    a, b = one["parameters"] or {}, other["parameters"] or {}
+    a, b = before["parameters"] or {}, after["parameters"] or {}
     return all(a[name] == b[name] for name in (a.keys() & b.keys()) - claim.apart())
 
 
-def _told_apart(found: list[Found]) -> list[Found]:
+def _with_differing_places(cases: list[UnjudgedCase]) -> list[UnjudgedCase]:
     """Return the cases in order, each with only the places in which the cases differ."""
-    names = list(dict.fromkeys(place for one in found for place in one.places))
-    varying = [name for name in names if len({one.places.get(name) for one in found} - {None}) > 1]
+    names = list(dict.fromkeys(place for case in cases for place in case.places))
+    varying = [name for name in names if len({case.places.get(name) for case in cases} - {None}) > 1]
     return [
-        Found(**{**vars(one), "places": {n: one.places[n] for n in varying if n in one.places}})
-        for one in found
+        UnjudgedCase(**{**vars(case), "places": {n: case.places[n] for n in varying if n in case.places}})
+        for case in cases
     ]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from storebench.errors import SpecError
-from storebench.results.comparison.claim_cases import Found, Where, attempts_of, found_of
+from storebench.results.comparison.claim_cases import UnjudgedCase, Where, attempts_of, cases_of
 from storebench.results.comparison.compare import remarks_of
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import metrics_of
@@ -66,21 +66,21 @@ def judged_claims(queries: Queries, study: StudyRecord, runs: Sequence[Row] | No
     """
     claims = study.claims
     metrics = {claim.text: _metric_of(study, claim) for claim in claims if claim.a}
-    rows = attempts_of(queries, study, claims, {text: one.name for text, one in metrics.items()}, runs)
+    rows = attempts_of(queries, study, claims, {text: metric.name for text, metric in metrics.items()}, runs)
     going_on = {run["id"] for run in queries.open_runs()}
-    found = {
-        (claim.text, number): one
+    all_cases = {
+        (claim.text, number): case
         for claim in claims
         if claim.a
-        for number, one in enumerate(found_of(study, claim, metrics[claim.text].better, rows[claim.text]))
+        for number, case in enumerate(cases_of(study, claim, metrics[claim.text].better, rows[claim.text]))
     }
-    verdicts = verdicts_of({key: one.pair for key, one in found.items() if one.pair is not None})
-    labels = _labels({claim.text: claim for claim in claims}, metrics, found, verdicts)
+    verdicts = verdicts_of({key: case.pair for key, case in all_cases.items() if case.pair is not None})
+    labels = _labels({claim.text: claim for claim in claims}, metrics, all_cases, verdicts)
     judged = []
     for claim in claims:
         cases = tuple(
-            _case(claim, one, *labels[key], verdicts.get(key), going_on)
-            for key, one in found.items()
+            _case(claim, case, *labels[key], verdicts.get(key), going_on)
+            for key, case in all_cases.items()
             if key[0] == claim.text
         )
         judged.append(Judged(claim, metrics.get(claim.text), *_together(claim, cases), cases))
@@ -91,14 +91,14 @@ def runs_of(queries: Queries, names: Sequence[str], study: str) -> list[Row] | N
     """Return the rows of the named runs, which must be of the study; None without names."""
     if not names:
         return None
-    found = [queries.run_named(name, study) for name in names]
-    return list({run["id"]: run for run in found}.values())
+    rows = [queries.run_named(name, study) for name in names]
+    return list({run["id"]: run for run in rows}.values())
 
 
 def _metric_of(study: StudyRecord, claim: Claim) -> Metric:
     """Return the metric of a claim that names cells. Raises SpecError if the study no longer has the metric."""
     operation = claim.side("a")["operation"][0]
-    ranking = {one.name: one.ranked_by for one in study.operations}
+    ranking = {record.name: record.ranked_by for record in study.operations}
     name = claim.metric or ranking.get(operation, "")
     if name not in (known := metrics_of(study)):
         raise SpecError(f"The claim {claim.text!r} is about {name!r}, which is no metric of the study")
@@ -108,7 +108,7 @@ def _metric_of(study: StudyRecord, claim: Claim) -> Metric:
 def _labels(
     claims: Mapping[str, Claim],
     metrics: Mapping[str, Metric],
-    found: Mapping[Key, Found],
+    cases: Mapping[Key, UnjudgedCase],
     verdicts: Mapping[Key, Verdict],
 ) -> dict[Key, tuple[str, str | None]]:
     """Return the verdict of each case, with the reason of each "cannot tell".
@@ -118,13 +118,13 @@ def _labels(
     from scipy import stats
 
     labels: dict[Key, tuple[str, str | None]] = {}
-    for key, one in found.items():
+    for key, case in cases.items():
         claim = claims[key[0]]
         if (
             reason := claim.elsewhere
-            or one.without
-            or _other_server(claim, one)
-            or _other_cover(metrics[key[0]], one)
+            or case.without
+            or _other_server(claim, case)
+            or _other_cover(metrics[key[0]], case)
         ):
             labels[key] = CANNOT_TELL, reason
     tested = {
@@ -132,14 +132,14 @@ def _labels(
         for key, verdict in verdicts.items()
         if key not in labels
         and verdict.interval
-        and (pair := found[key].pair)
+        and (pair := cases[key].pair)
         and (effect := effect_of(pair))
     }
     adjusted = stats.false_discovery_control(list(tested.values())) if tested else ()
     chances = dict(zip(tested, map(float, adjusted), strict=True))
     for key, verdict in verdicts.items():
         if key not in labels:
-            labels[key] = _label(claims[key[0]], verdict, chances.get(key), found[key].units, len(tested))
+            labels[key] = _label(claims[key[0]], verdict, chances.get(key), cases[key].units, len(tested))
     return labels
 
 
@@ -196,9 +196,9 @@ def _chance(claim: Claim, effect: Effect) -> float:
     return min(1.0, 2 * (below[0] if math.exp(effect.log_ratio) < low else above[-1]))
 
 
-def _other_server(claim: Claim, found: Found) -> str | None:
+def _other_server(claim: Claim, case: UnjudgedCase) -> str | None:
     """Return the reason if the measured server is not the claim's server, else None."""
-    for place, rows in ((found.a, found.before), (found.b, found.after)):
+    for place, rows in ((case.a, case.before), (case.b, case.after)):
         store = split(place["store"])[0] if "store" in place else ""
         meant = claim.servers.get(store)
         answered = {row["server_name"] or "an unknown server" for row in rows if counts(row)}
@@ -207,13 +207,13 @@ def _other_server(claim: Claim, found: Found) -> str | None:
     return None
 
 
-def _other_cover(metric: Metric, found: Found) -> str | None:
+def _other_cover(metric: Metric, case: UnjudgedCase) -> str | None:
     """Return the reason if a metric covers a client on one side and an engine on the other side, else None."""
     covers = [
-        {row["figures_cover"] for row in rows if counts(row)} - {None} for rows in (found.before, found.after)
+        {row["figures_cover"] for row in rows if counts(row)} - {None} for rows in (case.before, case.after)
     ]
     if metric.by_cover and all(covers) and covers[0] != covers[1]:
-        a, b = (" or ".join(sorted(one)) for one in covers)
+        a, b = (" or ".join(sorted(cover)) for cover in covers)
         return f"A has the figures of the {a}, B those of the {b}: these cannot be compared"
     return None
 
@@ -232,37 +232,37 @@ def _together(claim: Claim, cases: Sequence[Case]) -> tuple[str, str | None]:
         label = CANNOT_TELL
     if len(cases) == 1:
         return label, cases[0].reason
-    told = [f"{n} {word}" for n, word in ((confirmed, CONFIRMED), (refuted, REFUTED)) if n]
+    parts = [f"{n} {word}" for n, word in ((confirmed, CONFIRMED), (refuted, REFUTED)) if n]
     if rest := len(cases) - confirmed - refuted:
-        told.append(f"{rest} {CANNOT_TELL}")
+        parts.append(f"{rest} {CANNOT_TELL}")
     needed = "" if claim.fewest is None else f"; the text needs {fewest}"
-    return label, f"of {len(cases)} cases {', '.join(told)}{needed}"
+    return label, f"of {len(cases)} cases {', '.join(parts)}{needed}"
 
 
 def _case(
     claim: Claim,
-    found: Found,
+    case: UnjudgedCase,
     label: str,
     reason: str | None,
     verdict: Verdict | None,
     going_on: Collection[str],
 ) -> Case:
-    remarks = remarks_of(found.before, found.after)
-    if found.caution:
-        remarks.append(found.caution)
-    if set(found.runs) & set(going_on):
+    remarks = remarks_of(case.before, case.after)
+    if case.caution:
+        remarks.append(case.caution)
+    if set(case.runs) & set(going_on):
         remarks.append(GOES_ON)
     return Case(
-        a=_text(found.a, claim.a),
-        b=_text(found.b, claim.b),
-        places=found.places,
+        a=_text(case.a, claim.a),
+        b=_text(case.b, claim.b),
+        places=case.places,
         label=label,
         reason=reason,
         verdict=verdict,
-        units=found.units,
-        matched=found.pair is not None and found.pair.matched,
-        runs=found.runs,
-        rows=found.rows,
+        units=case.units,
+        matched=case.pair is not None and case.pair.matched,
+        runs=case.runs,
+        rows=case.rows,
         remarks=tuple(remarks),
     )
 

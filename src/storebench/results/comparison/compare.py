@@ -17,7 +17,7 @@ NOT_JUDGED = "not judged"  # of an attempt whose disturbances cannot be judged
 OF_TIMES = {BETTER: "faster", WORSE: "slower"}
 
 
-def in_words(label: str, unit: str) -> str:
+def label_text(label: str, unit: str) -> str:
     """Return the text of a verdict's label for figures of a unit."""
     return OF_TIMES.get(label, label) if unit == "s" else label
 
@@ -26,14 +26,14 @@ def unsound(rows: Sequence[Row]) -> list[str]:
     """Describe how many attempts do not count, were bound by their client or a service, or were not judged; empty if none."""
     counted = [row for row in rows if counts(row)]
     verified = sum(row["status"] == "verified" for row in rows)
-    found = {
+    problems = {
         "not verified": len(rows) - verified,
         "disturbed": verified - len(counted),
         "client-bound": sum(bool(row["client_bound"]) for row in counted),
         "service-bound": sum(bool(row["service_bound"]) for row in counted),
         NOT_JUDGED: sum(bool(row["not_judged"]) for row in counted),
     }
-    return [f"{n} of {len(rows)} {what}" for what, n in found.items() if n]
+    return [f"{n} of {len(rows)} {what}" for what, n in problems.items() if n]
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Comparison:
     runs: tuple[Sequence[str], Sequence[str]]  # ids of the runs of A and of B
     margin: float  # a smaller difference does not count: 0.05 is 5 %
 
-    def in_words(self, key: Key, label: str) -> str:
+    def label_text(self, key: Key, label: str) -> str:
         """Return the text of a verdict's label for a pair."""
-        return in_words(label, self.measured[key]["unit"])
+        return label_text(label, self.measured[key]["unit"])
 
     def regressions(self, beyond: float) -> dict[Key, Verdict]:
         """Return the verdicts in which B is worse by more than the share `beyond`: 0.1 is 10 %."""
@@ -70,19 +70,19 @@ class Comparison:
 
     def could_hide(self, beyond: float) -> dict[Key, str]:
         """Return the pairs whose interval includes a loss of more than the share `beyond`, with the reasons."""
-        found: dict[Key, list[str]] = {}
+        reasons: dict[Key, list[str]] = {}
         for key, verdict in self.verdicts.items():
             most = verdict.worse_by_at_most
             if verdict.better == "neither":
                 continue
             if most is None:
-                found[key] = [verdict.reason or "no interval"]
+                reasons[key] = [verdict.reason or "no interval"]
             elif most > beyond:
-                found[key] = [f"B may be {self.in_words(key, WORSE)} by up to {most:.1%}"]
-        found |= {key: [reason] for key, reason in self.without.items() if key in self.lost}
+                reasons[key] = [f"B may be {self.label_text(key, WORSE)} by up to {most:.1%}"]
+        reasons |= {key: [reason] for key, reason in self.without.items() if key in self.lost}
         for key, lines in self.to_come.items():
-            found[key] = found.get(key, []) + lines
-        return {key: "; ".join(lines) for key, lines in found.items()}
+            reasons[key] = reasons.get(key, []) + lines
+        return {key: "; ".join(lines) for key, lines in reasons.items()}
 
 
 def compare(
@@ -171,7 +171,7 @@ def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
 def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:
     """Return a line for each detail that differs between the attempts of both sides; for runs, store by store.
 
-    Operations are compared one by one, since each operation may have its own pod and image.
+    Each operation is compared separately, since each operation may have its own pod and image.
     """
     lines = _difference(
         "method_version", *({str(row["method_version"]) for row in rows} for rows in (before, after))
@@ -187,7 +187,7 @@ def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], 
     for side, rows in enumerate((before, after)):
         for row in rows:
             kinds.setdefault(kind(row), ([], []))[side].append(row)
-    for (store, _), alike in sorted(kinds.items(), key=lambda one: one[0]):
+    for (store, _), alike in sorted(kinds.items(), key=lambda group: group[0]):
         sides = [
             _values(
                 {
@@ -225,7 +225,7 @@ def _difference(name: str, before: set[str], after: set[str]) -> list[str]:
 
 def _values(measured: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
     """Return the values of each detail of some attempts. A nested detail is named a.b."""
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for details in measured:
         for name, value in details.items():
             parts = (
@@ -234,5 +234,5 @@ def _values(measured: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
                 else {name: value}
             )
             for part, content in parts.items():
-                found.setdefault(part, set()).add(str(content))
-    return found
+                values.setdefault(part, set()).add(str(content))
+    return values

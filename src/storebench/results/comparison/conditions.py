@@ -22,8 +22,8 @@ def conditions_of(
     """Return the conditions of an attempt, a row of `results`, in an environment. A test compares them with the view."""
     parameters = row["parameters"] or {}
     of_stores = {name for store in study.stores for name in store.options}
-    own = {param.name for param in study.params} - of_stores | FIELDS.keys()
-    chosen = {name: value for name, value in parameters.items() if name in own and value is not None}
+    settings = {param.name for param in study.params} - of_stores | FIELDS.keys()
+    chosen = {name: value for name, value in parameters.items() if name in settings and value is not None}
     return {
         "method_version": row["method_version"],
         **{name: parameters.get(name) for name in POD},
@@ -37,11 +37,11 @@ def id_of(conditions: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(conditions, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def in_words(conditions: Mapping[str, Any]) -> str:
+def describe_conditions(conditions: Mapping[str, Any]) -> str:
     """Return the known conditions as a line of text."""
     cpus, model, memory = (conditions[name] for name in ("cpus", "cpu_model", "memory_gib"))
     limit = " at most" if conditions["cpu_limit"] else ""
-    told = [
+    parts = [
         f"{cpus} CPUs" + (f" ({model})" if model else "") if cpus is not None else "",
         f"{memory:g} GiB" if memory is not None else "",
         f"kernel {conditions['kernel']}" if conditions["kernel"] else "",
@@ -50,4 +50,4 @@ def in_words(conditions: Mapping[str, Any]) -> str:
         *(f"{name} {value}" for name, value in conditions.get("parameters", {}).items()),
         f"method {conditions['method_version']}",
     ]
-    return ", ".join(text for text in told if text)
+    return ", ".join(text for text in parts if text)

@@ -57,13 +57,13 @@ class Deciding:
 
 
 def deciding(
-    found: Comparison, runs: tuple[Sequence[Row], Sequence[Row]], present_code: str, *, by_value: bool
+    comparison: Comparison, runs: tuple[Sequence[Row], Sequence[Row]], present_code: str, *, by_value: bool
 ) -> Deciding:
     """Find the measurements that would decide the open pairs of a comparison.
 
     `runs`: the runs of both sides. `by_value`: whether the sides are values of the same runs.
     """
-    unsure = {key: verdict for key, verdict in found.verdicts.items() if verdict.label == CANNOT_TELL}
+    unsure = {key: verdict for key, verdict in comparison.verdicts.items() if verdict.label == CANNOT_TELL}
     hopeless = [
         f"{operation} {cell}".strip() + f": {verdict.reason}"
         for (cell, operation), verdict in unsure.items()
@@ -75,11 +75,11 @@ def deciding(
         if verdict.ratio is not None and (verdict.noise is None or verdict.enough is not None)
     }
     if not asked:
-        why = (
+        reason = (
             "More repeats would not decide any of it" if hopeless else "There is nothing that cannot be told"
         )
-        return Deciding(len(unsure), refused=why, hopeless=hopeless)
-    attempts = _attempts_of(found, asked)
+        return Deciding(len(unsure), refused=reason, hopeless=hopeless)
+    attempts = _attempts_of(comparison, asked)
     turns = min(MOST, max(MIN_UNITS, *(verdict.enough or MIN_UNITS for verdict in asked.values())))
     notes = []
     if any((verdict.enough or 0) > MOST for verdict in asked.values()):
@@ -100,7 +100,10 @@ def deciding(
     if _each(attempts[0], "environment_hash") != _each(attempts[1], "environment_hash"):
         notes.append("What differs between the environments of A and B, and is no parameter, will not differ")
     cells = [Cell.from_key(row["cell_key"]) for row in attempts[0]]
-    parts = [Part(side, conf_of(some[-1]["params"], cells, 1)) for side, some in zip("AB", runs, strict=True)]
+    parts = [
+        Part(side, conf_of(side_runs[-1]["params"], cells, 1))
+        for side, side_runs in zip("AB", runs, strict=True)
+    ]
     return Deciding(len(unsure), turns, parts, None, hopeless, notes)
 
 
@@ -126,10 +129,10 @@ def conf_of(params: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> d
     }
 
 
-def _attempts_of(found: Comparison, keys: Iterable[Key]) -> tuple[list[Row], list[Row]]:
+def _attempts_of(comparison: Comparison, keys: Iterable[Key]) -> tuple[list[Row], list[Row]]:
     before, after = (
         [row for key in keys for row in side.get(key, ()) if row["status"] == "verified"]
-        for side in found.attempts
+        for side in comparison.attempts
     )
     return before, after
 
@@ -140,7 +143,7 @@ def _refused(
     """Return why the sides cannot be measured again; None if they can."""
     if codes[0] != codes[1]:
         gone = [side for side, code in zip("AB", codes, strict=True) if code != {present_code}]
-        old = ", ".join(f"{side} by {_told(code)}" for side, code in zip("AB", codes, strict=True))
+        old = ", ".join(f"{side} by {_listed(code)}" for side, code in zip("AB", codes, strict=True))
         return (
             f"The sides were measured by different code: {old}. A run measures only the present code, {present_code}: so"
             f" {' and '.join(gone)} cannot be measured any more"
@@ -157,12 +160,12 @@ def _refused(
 
 
 def _by_present_code(codes: set[str], present_code: str) -> str:
-    return f"These were measured by the code {_told(codes)}. Both sides will be measured by the present one, {present_code}"
+    return f"These were measured by the code {_listed(codes)}. Both sides will be measured by the present one, {present_code}"
 
 
 def _each(rows: Iterable[Row], name: str) -> set[str]:
     return {str(row[name]) for row in rows}
 
 
-def _told(texts: set[str]) -> str:
+def _listed(texts: set[str]) -> str:
     return " and ".join(sorted(texts))

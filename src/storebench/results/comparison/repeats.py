@@ -66,12 +66,12 @@ def plan_repeats(
         if after is None
         else sides_of(queries, before, after, metric, study)
     )
-    found, _ = sides.pairs()
+    measured_pairs, _ = sides.pairs()
     groups, _ = sides.groups
-    count = pairs or len(found)
+    count = pairs or len(measured_pairs)
     cells = []
-    keys = sides.cells_of(found)
-    for (cell, operation), pair in found.items():
+    keys = sides.cells_of(measured_pairs)
+    for (cell, operation), pair in measured_pairs.items():
         noise, needed = None, None
         if effect := effect_of(pair):
             noise = effect.noise.deviation
@@ -80,7 +80,7 @@ def plan_repeats(
         cells.append(
             Needed(cell, keys[cell, operation][0], operation, measured, len(pair.before), noise, needed)
         )
-    all_needed = [one.units_needed for one in cells if one.noise is not None]
+    all_needed = [cell.units_needed for cell in cells if cell.noise is not None]
     if not all_needed:
         raise SpecError("The noise is not known: two verified repeats of a cell are needed at least")
     return Plan(

@@ -66,10 +66,10 @@ class Side:
 
     def grouped(self, rows: Sequence[Row]) -> Groups:
         """Group rows of this side by pair and operation."""
-        found: Groups = {}
+        groups: Groups = {}
         for row in rows:
-            found.setdefault((self.pair_of(row["cell_key"]), row["operation"]), []).append(row)
-        return found
+            groups.setdefault((self.pair_of(row["cell_key"]), row["operation"]), []).append(row)
+        return groups
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Sides:
     @cached_property
     def to_come(self) -> dict[Key, list[str]]:
         """Return texts about the sides' pending attempts, by cell and operation."""
-        found: dict[Key, list[str]] = {}
+        texts: dict[Key, list[str]] = {}
         for name, side in zip("AB", (self.before, self.after), strict=True):
             for key, rows in side.grouped(side.to_come).items():
-                found.setdefault(key, []).append(f"{name}: {len(rows)} to come, in a run that goes on")
-        return found
+                texts.setdefault(key, []).append(f"{name}: {len(rows)} to come, in a run that goes on")
+        return texts
 
     def cells_of(self, keys: Iterable[Key]) -> dict[Key, tuple[str, str | None]]:
         """Return the keys of A's cell and of B's cell for each pair; None for B if B has no attempt."""
@@ -101,10 +101,10 @@ class Sides:
             {key: str(rows[0]["cell_key"]) for key, rows in side.grouped((*side.rows, *side.to_come)).items()}
             for side in (self.before, self.after)
         )
-        # a side that is one cell has the same cell in all pairs
+        # a side that is a single cell has the same cell in all pairs
         first, second = (
-            next(iter(found.values()), None) if side.is_cell else None
-            for side, found in ((self.before, before), (self.after, after))
+            next(iter(cells.values()), None) if side.is_cell else None
+            for side, cells in ((self.before, before), (self.after, after))
         )
         return {
             key: (key[0] or before.get(key) or first or after[key], after.get(key) or second) for key in keys
@@ -152,19 +152,21 @@ def sides_of(
     A side is a name for `Queries.run_named`, several such names separated by commas, or a cell's key. `study`: the study that named runs
     must have. Raises SpecError for a name that is neither, or for a run and a cell.
     """
-    one, other = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
-    if one.is_cell != other.is_cell:
+    first, second = side_of(queries, before, metric, study), side_of(queries, after, metric, study)
+    if first.is_cell != second.is_cell:
         raise SpecError("Compare two runs or two cells, not a run and a cell")
-    return Sides(one, other, (design_of_cells if one.is_cell else _design_of_runs)(one.runs, other.runs))
+    return Sides(
+        first, second, (design_of_cells if first.is_cell else _design_of_runs)(first.runs, second.runs)
+    )
 
 
 def arms_of(queries: Queries, run: str, metric: str | None = None, study: str | None = None) -> Sides:
     """Return the sides within a run: the arms A and B of an A/A run, or the odd and even repeats of any other run."""
-    whole = side_of(queries, run, metric, study)
-    if whole.is_cell or len(whole.runs) > 1:
+    side = side_of(queries, run, metric, study)
+    if side.is_cell or len(side.runs) > 1:
         raise SpecError("Only one run has arms: name one run")
     first, second = (
-        replace(whole, rows=_of_arm(whole.rows, arm), to_come=_of_arm(whole.to_come, arm)) for arm in ARMS
+        replace(side, rows=_of_arm(side.rows, arm), to_come=_of_arm(side.to_come, arm)) for arm in ARMS
     )
     return Sides(first, second, Design("rounds", (_round_of_arm, _round_of_arm), matched=True))
 
@@ -209,20 +211,20 @@ def values_of(
 
     Raises SpecError for a value that was not measured.
     """
-    whole = side_of(queries, run, metric, study)
-    if whole.is_cell:
+    side = side_of(queries, run, metric, study)
+    if side.is_cell:
         raise SpecError("A cell is at one value only: name a run")
     sides = []
     for value, pair_of in ((by.before, str), (by.after, by.in_before)):
         rows, to_come = (
-            [row for row in found if by.value(row["cell_key"]) == value]
-            for found in (whole.rows, whole.to_come)
+            [row for row in attempts if by.value(row["cell_key"]) == value]
+            for attempts in (side.rows, side.to_come)
         )
         if not rows and not to_come:
-            known = dict.fromkeys(str(by.value(row["cell_key"])) for row in whole.rows)
-            raise unknown(by.place, value, [one for one in known if one != "None"])
-        sides.append(replace(whole, rows=rows, to_come=to_come, pair_of=pair_of))
-    return Sides(sides[0], sides[1], design_of_cells(whole.runs, whole.runs))
+            known = dict.fromkeys(str(by.value(row["cell_key"])) for row in side.rows)
+            raise unknown(by.place, value, [text for text in known if text != "None"])
+        sides.append(replace(side, rows=rows, to_come=to_come, pair_of=pair_of))
+    return Sides(sides[0], sides[1], design_of_cells(side.runs, side.runs))
 
 
 def alike(side: Side) -> Sides:
@@ -255,7 +257,7 @@ def side_of(queries: Queries, named: Named, metric: str | None = None, study: st
     return _side(
         queries,
         rows,
-        [(run, found) for run, found in gaps if found],
+        [(run, pending) for run, pending in gaps if pending],
         metric,
         runs=tuple(dict.fromkeys(row["run_id"] for row in rows)),
         is_cell=True,
@@ -278,8 +280,10 @@ def runs_named(queries: Queries, name: str, study: str | None = None) -> list[Ro
     """Return the runs of a side's name, which may be several names separated by commas. Raises SpecError if there are none."""
     return [
         run
-        for one in name.split(",")
-        for run in (queries.runs_of_turns(one, study) if in_turns(one) else [queries.run_named(one, study)])
+        for part in name.split(",")
+        for run in (
+            queries.runs_of_turns(part, study) if in_turns(part) else [queries.run_named(part, study)]
+        )
     ]
 
 
@@ -361,10 +365,10 @@ def _number_in(runs: tuple[str, ...]) -> Unit:
 
 def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
     """Return the figures of verified repeats by unit."""
-    found: dict[Hashable, list[Row]] = {}
+    groups: dict[Hashable, list[Row]] = {}
     for row in rows:
-        found.setdefault(unit_of(row), []).append(row)
-    return {unit: values for unit, group in found.items() if (values := verified_values(group))}
+        groups.setdefault(unit_of(row), []).append(row)
+    return {unit: values for unit, group in groups.items() if (values := verified_values(group))}
 
 
 def _metrics(key: Key, groups: Iterable[Groups]) -> list[str]:

@@ -25,8 +25,8 @@ def metrics_of(study: StudyRecord) -> dict[str, Metric]:
 def scalars_of(study: StudyRecord, operation: str) -> list[str]:
     """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last."""
     metrics = metrics_of(study)
-    own = next((one.metrics for one in study.operations if one.name == operation), ())
-    return [name for name in (*own, *_COMMON) if metrics[name].kind == SCALAR]
+    names = next((record.metrics for record in study.operations if record.name == operation), ())
+    return [name for name in (*names, *_COMMON) if metrics[name].kind == SCALAR]
 
 
 def better_of(study: StudyRecord, metric: str) -> Better:
@@ -37,8 +37,8 @@ def better_of(study: StudyRecord, metric: str) -> Better:
 
 def value_of(row: Mapping[str, Any], metric: str) -> float | None:
     """Return the value of a metric of an attempt, a row of `results`; None if not measured."""
-    found: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
-    return found
+    value: float | None = row[metric] if metric in _COMMON else row["metrics"].get(metric)
+    return value
 
 
 def guarantee_of(rows: Iterable[Row]) -> str | None:
@@ -67,15 +67,15 @@ class Measurements(Database):
         known = list(dict.fromkeys(name for names in scalars.values() for name in names))
         if metric and rows and metric not in known:
             raise unknown("metric", metric, known)
-        found = []
+        reported = []
         for row in rows:
             names = scalars[row["study"], row["operation"]]
             if metric is None or metric in names:
                 name = metric or row["metric"] or names[0]
                 better = better_of(studies[row["study"]], name)
                 row.update(metric=name, unit=unit_of(name), better=better)
-                found.append(row)
-        return found
+                reported.append(row)
+        return reported
 
     def artifacts(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
         """Return the histograms and series of attempts: attempt_id, name, content."""
@@ -96,8 +96,8 @@ class Measurements(Database):
     def study_names(self) -> list[str]:
         """Return the names of all recorded studies, without their long details."""
         with self._cursor() as cursor:
-            found = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
-        return [row["name"] for row in found]
+            rows = cursor.execute("SELECT name FROM storebench.study ORDER BY name").fetchall()
+        return [row["name"] for row in rows]
 
     def studies(self) -> dict[str, StudyRecord]:
         """Return the records of all studies by name, without the records that this version cannot read."""

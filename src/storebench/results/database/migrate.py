@@ -66,11 +66,11 @@ def _make_views(dsn: str, files: list[Path]) -> None:
     made_of = hashlib.sha256("\n".join([*texts, Path(study_views.__file__).read_text()]).encode()).hexdigest()
     views = [sql.Identifier("storebench", file.stem.partition("-")[2]) for file in files]
     with psycopg.connect(dsn, row_factory=dict_row) as connection:
-        found = connection.execute(
+        comment = connection.execute(
             "SELECT obj_description(to_regclass(%s), 'pg_class') AS made_of",
             (views[-1].as_string(connection),),
         ).fetchone()
-        if found == {"made_of": made_of}:
+        if comment == {"made_of": made_of}:
             return
         cursor = connection.cursor()
         studies = cursor.execute("SELECT name, details FROM storebench.study ORDER BY name").fetchall()

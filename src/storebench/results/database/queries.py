@@ -26,7 +26,7 @@ JOIN storebench.results AS r ON r.attempt_id = newest.id
 ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 """
 # The same tries with the columns for comparisons and rankings. These columns need few joins of the view. JSON columns are excluded: reading
-# one of them takes as long as all other columns.
+# a JSON column takes as long as all other columns.
 COMPARED = """
 SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, not_judged,
     {metric} AS metric, {value} AS value, client_bound, service_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version,
@@ -73,8 +73,8 @@ class Queries(Runs, Measurements):
     def stores(self) -> list[str]:
         """Return the names of all stores in recorded runs."""
         with self._cursor() as cursor:
-            found = cursor.execute("SELECT DISTINCT store FROM storebench.cell ORDER BY store").fetchall()
-        return [row["store"] for row in found]
+            rows = cursor.execute("SELECT DISTINCT store FROM storebench.cell ORDER BY store").fetchall()
+        return [row["store"] for row in rows]
 
     def durations(self, study: str, stores: Sequence[str], operations: Sequence[str]) -> list[Row]:
         """Return the durations of a study's verified operations: cell_key, store, operation, seconds of the pod, and growing_s, the
@@ -121,7 +121,7 @@ class Queries(Runs, Measurements):
         The figure is the median over the study's newest ten successful runs of each run's average.
         """
         with self._cursor() as cursor:
-            found = cursor.execute(
+            row = cursor.execute(
                 "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY (r.took_s - n.pods_s) / n.attempts) AS seconds FROM ("
                 "  SELECT id, extract(epoch FROM finished_at - started_at)::double precision - rested_s AS took_s FROM storebench.run"
                 "  WHERE study = %s AND state = 'success' ORDER BY started_at DESC LIMIT 10) AS r"
@@ -130,17 +130,17 @@ class Queries(Runs, Measurements):
                 " WHERE n.attempts > 0",
                 (study,),
             ).fetchone()
-        return found["seconds"] if found else None
+        return row["seconds"] if row else None
 
     def last_seen_at(self, run_id: str) -> datetime:
         """Return the time of the last recorded attempt of a run, or else the run's start."""
         with self._cursor() as cursor:
-            found: Row = cursor.execute(  # type: ignore[assignment] # the run exists
+            row: Row = cursor.execute(  # type: ignore[assignment] # the run exists
                 "SELECT coalesce(max(a.recorded_at), r.started_at) AS seen_at FROM storebench.run AS r"
                 " LEFT JOIN storebench.attempt AS a ON a.run_id = r.id AND a.status <> 'not_run' WHERE r.id = %s GROUP BY r.id",
                 (run_id,),
             ).fetchone()
-        seen_at: datetime = found["seen_at"]
+        seen_at: datetime = row["seen_at"]
         return seen_at
 
     @patient
@@ -219,7 +219,7 @@ class Queries(Runs, Measurements):
         query = sql.SQL(COMPARED).format(
             metric=name,
             value=sql.Identifier(metric)
-            if metric in {one.name for one in COMMON}
+            if metric in {common.name for common in COMMON}
             else sql.SQL("(metrics ->> {})::double precision").format(name),
             condition=condition,
             more=sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(column)) for column in more),
@@ -258,10 +258,10 @@ class Queries(Runs, Measurements):
     def environments(self, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the details of environments by hash."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT hash, details FROM storebench.environment WHERE hash = ANY(%s)", (list(hashes),)
             )
-            return {row["hash"]: row["details"] for row in found}
+            return {row["hash"]: row["details"] for row in rows}
 
     def machines(self, attempts: Iterable[Mapping[str, Any]]) -> dict[str, Row]:
         """Return the machines of attempts, by environment hash."""

@@ -54,7 +54,9 @@ class Repository(Queries, Attempts):
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
         ]
         planned += [(cell, 1, None, "", None, reason) for cell, reason in skipped.items()]
-        datasets = sorted({one for cell, *_ in planned if (one := study.dataset_of(cell, params))})
+        datasets = sorted(
+            {dataset_id for cell, *_ in planned if (dataset_id := study.dataset_of(cell, params))}
+        )
         with self._cursor() as cursor:
             put_study(cursor, study)
             cursor.execute(
@@ -96,7 +98,12 @@ class Repository(Queries, Attempts):
                 " (run_id, cell_key, repeat, arm, node_pool, position, skipped, operations)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [
-                    (run_id, cell.key, *rest, [one.name for one in study.operations_of(cell.store)])
+                    (
+                        run_id,
+                        cell.key,
+                        *rest,
+                        [operation.name for operation in study.operations_of(cell.store)],
+                    )
                     for cell, *rest in planned
                 ],
             )
@@ -149,12 +156,12 @@ class Repository(Queries, Attempts):
     def recorded_turns(self, run_id: str) -> list[Turn]:
         """Return the turns planned at the first start of a run. They number the tasks of each node pool."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT cell_key, repeat, arm, node_pool FROM storebench.run_cell"
                 " WHERE run_id = %s AND position IS NOT NULL ORDER BY position",
                 (run_id,),
             )
-            return [_turn(row) for row in found]
+            return [_turn(row) for row in rows]
 
     @patient
     def recorded_turn(self, run_id: str, node_pool: str, number: int) -> Turn:

@@ -30,9 +30,9 @@ class Turns:
     @classmethod
     def named(cls, name: str) -> Turns:
         """Parse a name `turns:ID:A` or `turns:ID:B`. Raises SpecError for any other text."""
-        if not (found := NAME.fullmatch(name)):
+        if not (parts := NAME.fullmatch(name)):
             raise SpecError(f"{name!r} is no side of runs in turns: turns:ID:A or turns:ID:B")
-        return cls(found["id"], found["side"])
+        return cls(parts["id"], parts["side"])
 
     @property
     def run_prefix(self) -> str:
@@ -41,11 +41,11 @@ class Turns:
 
     def of(self, names: Iterable[str]) -> list[str]:
         """Return the names of this side's runs in order, limited to turns whose run of the other side is also in `names`."""
-        found: dict[int, dict[str, str]] = {}
+        turns: dict[int, dict[str, str]] = {}
         for name in names:
             if (run := RUN.fullmatch(name)) and run["id"] == self.id:
-                found.setdefault(int(run["turn"]), {})[run["side"]] = name
-        return [sides[self.side] for _, sides in sorted(found.items()) if len(sides) == 2]
+                turns.setdefault(int(run["turn"]), {})[run["side"]] = name
+        return [sides[self.side] for _, sides in sorted(turns.items()) if len(sides) == 2]
 
 
 def in_turns(name: str) -> bool:
@@ -121,23 +121,23 @@ class Runs(Database):
         within LATEST_WITHIN before the newest run. Raises SpecError if no run has the name, or several runs have it.
         """
         if name == LATEST:
-            found = self._runs_where(LATEST_RUN, study=study, of_several=OF_SEVERAL, within=LATEST_WITHIN)
-            if not found:
+            runs = self._runs_where(LATEST_RUN, study=study, of_several=OF_SEVERAL, within=LATEST_WITHIN)
+            if not runs:
                 raise SpecError(f"There are no results{f' of the study {study}' if study else ''} yet")
         elif name.startswith(BASELINE):
             condition = "id = (SELECT run_id FROM storebench.baseline WHERE name = %(name)s)"
-            found = self._runs_where(condition, study=study, name=name.removeprefix(BASELINE))
+            runs = self._runs_where(condition, study=study, name=name.removeprefix(BASELINE))
         else:
-            found = self._runs_where("id = %(name)s OR airflow_run_id = %(name)s", study=study, name=name)
-        if len(found) > 1:
+            runs = self._runs_where("id = %(name)s OR airflow_run_id = %(name)s", study=study, name=name)
+        if len(runs) > 1:
             several = self._runs_where("airflow_run_id = %(name)s", RUN_COUNTS, study=study, name=name)
             raise SpecError(
-                f"Several runs are named {name!r}. Give the whole id of one:{_told(several, 'id')}"
+                f"Several runs are named {name!r}. Give the whole id of one:{_listed(several, 'id')}"
             )
-        if not found:
+        if not runs:
             of_study = f" of the study {study}" if study else ""
             raise SpecError(f"There is no run {name!r}{of_study}.{self._near(name, study)}")
-        return found[0]
+        return runs[0]
 
     def runs_of_turns(self, name: str, study: str | None = None) -> list[Row]:
         """Return a side's runs in turns, in order. Only turns whose runs have begun on both sides and were not refused are included.
@@ -147,10 +147,10 @@ class Runs(Database):
         turns = Turns.named(name)
         condition = "starts_with(airflow_run_id, %(prefix)s) AND state <> 'refused'"
         rows = self._runs_where(condition, study=study, prefix=turns.run_prefix)
-        found = {row["airflow_run_id"]: row for row in rows}
-        if not (names := turns.of(found)):
+        runs = {row["airflow_run_id"]: row for row in rows}
+        if not (names := turns.of(runs)):
             raise SpecError(f"Of the runs in turns {turns.id} none has begun yet on both sides")
-        return [found[one] for one in names]
+        return [runs[run_name] for run_name in names]
 
     def _runs_where(
         self, condition: str, query: str = "SELECT * FROM {runs} AS r", **values: Any
@@ -168,7 +168,7 @@ class Runs(Database):
         near = [row for row in newest if row["airflow_run_id"] in ids]
         if not newest:
             return " There are no results yet"
-        return f" {'Near it are' if near else 'The newest are'}:{_told(near or newest[:MOST_NEAR])}"
+        return f" {'Near it are' if near else 'The newest are'}:{_listed(near or newest[:MOST_NEAR])}"
 
     @patient
     def run_counted(self, run_id: str) -> Row:
@@ -183,8 +183,8 @@ class Runs(Database):
     def has_run(self, run_id: str) -> bool:
         """Return whether a run of that id is recorded."""
         with self._cursor() as cursor:
-            found = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
-        return found is not None
+            row = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
+        return row is not None
 
     def runs(self, limit: int, study: str | None = None) -> list[Row]:
         """Return the newest runs with their stores, rows and seed, and the numbers of operations: planned, verified, disturbed among the
@@ -194,20 +194,20 @@ class Runs(Database):
 
     @patient
     def skipped(self, run_id: str) -> list[str]:
-        """Return the reasons why turns of a run were skipped, one for each turn."""
+        """Return the reasons why turns of a run were skipped, a reason for each turn."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT skipped FROM storebench.run_cell WHERE run_id = %s AND skipped IS NOT NULL"
                 " ORDER BY position NULLS LAST, cell_key",
                 (run_id,),
             ).fetchall()
-        return [row["skipped"] for row in found]
+        return [row["skipped"] for row in rows]
 
     def baselines(self) -> dict[str, str]:
         """Return the run ids of the baselines by name."""
         with self._cursor() as cursor:
-            found = cursor.execute("SELECT name, run_id FROM storebench.baseline ORDER BY name").fetchall()
-        return {row["name"]: row["run_id"] for row in found}
+            rows = cursor.execute("SELECT name, run_id FROM storebench.baseline ORDER BY name").fetchall()
+        return {row["name"]: row["run_id"] for row in rows}
 
     def open_runs(self) -> list[Row]:
         """Return the runs without a recorded end, the oldest first."""
@@ -219,14 +219,14 @@ class Runs(Database):
     def cells_of_run(self, run_id: str) -> list[str]:
         """Return the keys of the cells that a run planned to measure."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id = %s ORDER BY cell_key",
                 (run_id,),
             )
-            return [row["cell_key"] for row in found]
+            return [row["cell_key"] for row in rows]
 
 
-def _told(runs: Iterable[Row], name: str = "airflow_run_id") -> str:
+def _listed(runs: Iterable[Row], name: str = "airflow_run_id") -> str:
     """Return a line for each run with its name, stores and rows."""
     return "".join(
         f"\n  {row[name]} ({', '.join(row['stores']) or 'no stores'}; {row['rows'] or 0:,} rows)"

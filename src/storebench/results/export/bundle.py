@@ -59,7 +59,7 @@ class Bundles(Database):
                 query = sql.SQL(
                     "SELECT to_jsonb(t) AS row FROM storebench.{} AS t WHERE " + condition
                 ).format(sql.Identifier(table))
-                rows = [found["row"] for found in cursor.execute(query, {"run": run_id})]
+                rows = [row["row"] for row in cursor.execute(query, {"run": run_id})]
                 if table == "run" and rows[0]["state"] == "running":
                     raise SpecError(f"The run {run_id} has not ended: export it when it has")
                 tables[table] = sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
@@ -91,15 +91,19 @@ def _insert_all(
     cursor: psycopg.Cursor[Row], tables: dict[str, list[Row]], run: Row, more_attempts: bool
 ) -> dict[str, int]:
     """Insert the rows of a checked bundle. Return the number of new rows of each table. Raises SpecError for misfits."""
-    there = cursor.execute(
+    recorded = cursor.execute(
         "SELECT to_jsonb(t) AS row FROM storebench.run AS t WHERE id = %s", (run["id"],)
     ).fetchone()
-    if there and any(there["row"][name] != run.get(name) for name in ("started_at", "params")):
+    if recorded and any(recorded["row"][name] != run.get(name) for name in ("started_at", "params")):
         raise SpecError(
-            f"There is already another run {run['id']} here, started at {there['row']['started_at']}"
+            f"There is already another run {run['id']} here, started at {recorded['row']['started_at']}"
         )
     new = {table: _insert(cursor, table, rows) if (rows := tables.get(table)) else 0 for table in TABLES}
-    if there and not more_attempts and (more := [f"{new[table]} {table}" for table in OF_RUN if new[table]]):
+    if (
+        recorded
+        and not more_attempts
+        and (more := [f"{new[table]} {table}" for table in OF_RUN if new[table]])
+    ):
         raise SpecError(
             f"The run {run['id']} is here already, and the bundle has rows that it lacks ({', '.join(more)}). They would supersede"
             " or change attempts. If you trust the bundle, add --more-attempts"

@@ -41,14 +41,14 @@ def check(tables: Mapping[str, list[Row]]) -> Row:
         raise SpecError(f"A bundle has one run; this one has {len(runs)}")
     (run,) = runs
     try:
-        found = [*_of_run(run), *_of_study(run, tables), *_of_ids(tables)]
-        found += [*_of_cells(run, tables), *_of_attempts(run, tables)]
-        found += [problem for table in REFERENCES for problem in _unreferenced(table, tables)]
+        problems = [*_of_run(run), *_of_study(run, tables), *_of_ids(tables)]
+        problems += [*_of_cells(run, tables), *_of_attempts(run, tables)]
+        problems += [problem for table in REFERENCES for problem in _unreferenced(table, tables)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SpecError(f"The bundle's rows lack what each bundle has: {error!r:.200}") from error
-    if found:
-        more = f"; and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
-        raise SpecError(f"The bundle is not of one run of this project: {'; '.join(found[:SHOWN])}{more}")
+    if problems:
+        more = f"; and {len(problems) - SHOWN:,} more" if len(problems) > SHOWN else ""
+        raise SpecError(f"The bundle is not of one run of this project: {'; '.join(problems[:SHOWN])}{more}")
     return run
 
 
@@ -60,7 +60,11 @@ def _of_run(run: Row) -> Iterator[str]:
         yield f"{_short(names)} are no names of a DAG and its run"
     if run["id"] != "/".join(map(str, names)):
         yield f"the run's id {_short(run['id'])} is not that of its DAG and its run"
-    yield from (f"{_short(one)} is no id of a dataset" for one in run.get("datasets") or [] if not is_id(one))
+    yield from (
+        f"{_short(dataset)} is no id of a dataset"
+        for dataset in run.get("datasets") or []
+        if not is_id(dataset)
+    )
 
 
 def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
@@ -77,8 +81,8 @@ def _of_study(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
 def _of_cells(run: Row, tables: Mapping[str, list[Row]]) -> Iterator[str]:
     for row in tables.get("cell", []):
         cell = Cell.from_key(row["key"])
-        told = (row["study"], row["store"], row["client"], row["axes"], row["rows"], row["seed"])
-        if told != (cell.study, cell.store, cell.client, dict(cell.axes), cell.rows, cell.seed):
+        columns = (row["study"], row["store"], row["client"], row["axes"], row["rows"], row["seed"])
+        if columns != (cell.study, cell.store, cell.client, dict(cell.axes), cell.rows, cell.seed):
             yield f"the columns of the cell {_short(cell.key)} are not those of its key"
         if cell.study != run["study"]:
             yield f"the cell {_short(cell.key)} is of another study"

@@ -64,9 +64,9 @@ def read(path: Path, content: bytes, tables: Collection[str]) -> dict[str, list[
     if checksums != _checksums(members):
         raise SpecError(f"{path} is not what was exported: its checksums are wrong")
     about = _json(path, ABOUT, members.pop(ABOUT))
-    found = about.get("format") if isinstance(about, dict) else None
-    if found != FORMAT:
-        raise SpecError(f"{path} has format {found}; this version reads format {FORMAT}")
+    version = about.get("format") if isinstance(about, dict) else None
+    if version != FORMAT:
+        raise SpecError(f"{path} has format {version}; this version reads format {FORMAT}")
     if unknown := sorted(members.keys() - {f"{table}.json" for table in tables}):
         raise SpecError(f"{path} has {', '.join(unknown)[:200]}, which no bundle has")
     return {name.removesuffix(".json"): _rows(path, name, text) for name, text in members.items()}
@@ -75,16 +75,16 @@ def read(path: Path, content: bytes, tables: Collection[str]) -> dict[str, list[
 def _unpacked(path: Path, content: bytes) -> dict[str, bytes]:
     """Return the members of the zip file by name. Raises SpecError for more than MOST_UNPACKED_BYTES."""
     members: dict[str, bytes] = {}
-    left = MOST_UNPACKED_BYTES
+    bytes_allowed = MOST_UNPACKED_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for info in archive.infolist():
             if info.filename in members:
                 raise SpecError(f"{path} has {info.filename[:100]!r} twice")
             with archive.open(info) as member:
                 # the archive's directory may state wrong sizes: count the bytes read
-                members[info.filename] = member.read(left + 1)
-            left -= len(members[info.filename])
-            if left < 0:
+                members[info.filename] = member.read(bytes_allowed + 1)
+            bytes_allowed -= len(members[info.filename])
+            if bytes_allowed < 0:
                 raise SpecError(
                     f"{path} is larger than {MOST_UNPACKED_BYTES:,} bytes when unpacked, the most that a bundle may have"
                 )

@@ -33,22 +33,24 @@ class FlatFiles(Database):
         rows = 0
         with self._cursor() as cursor, cursor.connection.cursor("flat_files") as reader:
             reader.execute(query)
-            schema = pa.schema([(one.name, _type(pa, reader, one)) for one in reader.description or ()])
+            schema = pa.schema(
+                [(column.name, _type(pa, reader, column)) for column in reader.description or ()]
+            )
             with (
                 csv.CSVWriter(stem.with_suffix(".csv"), schema) as as_csv,
                 parquet.ParquetWriter(stem.with_suffix(".parquet"), schema) as as_parquet,
             ):
-                while found := reader.fetchmany(BATCH_ROWS):
-                    batch = pa.RecordBatch.from_pylist([_plain(row) for row in found], schema)
+                while batch_rows := reader.fetchmany(BATCH_ROWS):
+                    batch = pa.RecordBatch.from_pylist([_plain(row) for row in batch_rows], schema)
                     as_csv.write(batch)
                     as_parquet.write(batch)
-                    rows += len(found)
+                    rows += len(batch_rows)
         return rows
 
 
 def _type(pa: Any, cursor: psycopg.ServerCursor[Row], column: psycopg.Column) -> Any:
     """Return Arrow's type for a column."""
-    found = cursor.adapters.types.get(column.type_code)
+    type_info = cursor.adapters.types.get(column.type_code)
     types = {
         "bool": pa.bool_(),
         "int2": pa.int16(),
@@ -59,7 +61,7 @@ def _type(pa: Any, cursor: psycopg.ServerCursor[Row], column: psycopg.Column) ->
         "numeric": pa.float64(),
         "timestamptz": pa.timestamp("us", "UTC"),
     }
-    return types.get(found.name if found else "", pa.string())
+    return types.get(type_info.name if type_info else "", pa.string())
 
 
 def _plain(row: Row) -> Row:

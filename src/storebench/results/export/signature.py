@@ -26,10 +26,10 @@ def sign(path: Path, key: Path) -> Path:
     """
     made = signature_path(path)
     made.unlink(missing_ok=True)  # otherwise ssh-keygen asks whether to overwrite it
-    done = _ssh_keygen("-Y", "sign", "-n", NAMESPACE, "-f", str(key), "--", str(path))
-    if done.returncode or not made.exists():
+    process = _ssh_keygen("-Y", "sign", "-n", NAMESPACE, "-f", str(key), "--", str(path))
+    if process.returncode or not made.exists():
         raise SpecError(
-            f"{path} is written, but not signed with {key}: {_reason(done)}."
+            f"{path} is written, but not signed with {key}: {_reason(process)}."
             " The key of --sign is a private SSH key, or the public key of one in your ssh-agent"
         )
     return made
@@ -44,13 +44,13 @@ def verify(path: Path, content: bytes, signature: Path, allowed_signers: Path, s
     for what, needed in (("signature", signature), ("list of allowed signers", allowed_signers)):
         if not needed.is_file():
             raise SpecError(f"{path} is not verified: there is no {what} {needed}")
-    done = _ssh_keygen(
+    process = _ssh_keygen(
         *("-Y", "verify", "-n", NAMESPACE, "-f", str(allowed_signers), "-I", signer, "-s", str(signature)),
         content=content,
     )
-    if done.returncode:
+    if process.returncode:
         raise SpecError(
-            f"{path} is not verified as signed by {signer!r}: {_reason(done)}."
+            f"{path} is not verified as signed by {signer!r}: {_reason(process)}."
             f" {signature} was made for another file or with a key that {allowed_signers} does not have for that name"
         )
 
@@ -71,8 +71,8 @@ def _ssh_keygen(*arguments: str, content: bytes | None = None) -> subprocess.Com
         ) from None
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+def _reason(process: subprocess.CompletedProcess[bytes]) -> str:
     """Return the tool's error message, without its progress messages."""
-    lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
+    lines = (process.stdout + process.stderr).decode(errors="replace").splitlines()
     said = [line.strip().rstrip(".") for line in lines if line.strip() and not line.startswith("Signing ")]
-    return "; ".join(said)[-500:] or f"{TOOL} ended with {done.returncode}"
+    return "; ".join(said)[-500:] or f"{TOOL} ended with {process.returncode}"

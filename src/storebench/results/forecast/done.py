@@ -37,7 +37,7 @@ def verified_repeats(
     asked = {store: short_hash(measured_with(study, store, params, brings=brings(store))) for store in used}
     today: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for store, client in {(cell.store, cell.client) for cell in cells}:
-        for operation in (one.name for one in study.operations_of(store)):
+        for operation in (planned.name for planned in study.operations_of(store)):
             newest = queries.newest_measured(study.name, store, client, operation, asked[store])
             if newest and (image_of is None or newest["image"] == image_of(store, operation)):
                 today[store, client, operation] = (newest["environment_hash"], newest["code_version"])
@@ -57,8 +57,8 @@ def verified_repeats(
     return {
         cell: sum(
             1
-            for found in counted[cell.key].values()
-            if found == {one.name for one in study.operations_of(cell.store)}
+            for operations in counted[cell.key].values()
+            if operations == {operation.name for operation in study.operations_of(cell.store)}
         )
         for cell in cells
     }

@@ -35,7 +35,7 @@ class Expected:
     unknown: int
 
     def __str__(self) -> str:
-        text = f"Operations: {self.operations:,}. They take about {range_of(in_words, self.seconds, self.most_s)}"
+        text = f"Operations: {self.operations:,}. They take about {range_of(format_duration, self.seconds, self.most_s)}"
         if self.unknown == self.operations:
             return f"{text}. That is a guess, of {ROWS_PER_S:,} rows a second: nothing like them was measured here before"
         text += ", as in earlier runs here"
@@ -64,7 +64,7 @@ class Pace:
     ) -> None:
         names = sorted(names)
         self._study = study
-        self._told = {name: str(params[name]) for name in study.study_params}
+        self._params = {name: str(params[name]) for name in study.study_params}
         self._operations_of = {
             name: [operation.name for operation in study.operations_of(name)] for name in names
         }
@@ -80,11 +80,11 @@ class Pace:
         operations = unknown = 0
         for turn in turns:
             for operation in self._operations_of[turn.cell.store]:
-                found = self._durations.between(turn.cell, operation)
+                bounds = self._durations.between(turn.cell, operation)
                 operations += 1
-                unknown += found is None
+                unknown += bounds is None
                 lasts_s = self._lasts_s(turn.cell, operation)
-                least, most = found or (turn.cell.rows / ROWS_PER_S,) * 2
+                least, most = bounds or (turn.cell.rows / ROWS_PER_S,) * 2
                 least_s[turn.node_pool] += self._between_s + max(least, lasts_s)
                 most_s[turn.node_pool] += self._between_s + max(most, lasts_s)
         return Expected(
@@ -93,7 +93,7 @@ class Pace:
 
     def _lasts_s(self, cell: Cell, operation: str) -> float:
         """Return the seconds that the operation lasts at least, by its parameters."""
-        return self._study.least_s(cell.store, operation, {**self._told, **dict(cell.axes)})
+        return self._study.least_s(cell.store, operation, {**self._params, **dict(cell.axes)})
 
 
 def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
@@ -101,7 +101,7 @@ def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
     return sum(BETWEEN_S + cell.rows / ROWS_PER_S for cell in cells for _ in study.operations_of(cell.store))
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration: `12 min`, `1 h 5 min`."""
     minutes = max(1, math.ceil(seconds / 60))
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
@@ -114,7 +114,7 @@ def range_of(text_of: Callable[[float], str], least_s: float, most_s: float | No
 
 
 @dataclass(frozen=True)
-class _Took:
+class _Duration:
     """Seconds of operations on one number of rows, and the part of them that may grow with the rows."""
 
     seconds: float
@@ -126,23 +126,27 @@ class _Durations:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._of_cells: dict[tuple[str, str], float] = {}
-        found: dict[tuple[object, ...], dict[int, list[_Took]]] = defaultdict(lambda: defaultdict(list))
+        by_likes: dict[tuple[object, ...], dict[int, list[_Duration]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         for row in rows:
             self._of_cells[row["cell_key"], row["operation"]] = row["seconds"]
             # without recorded phases, all seconds may grow with the rows
-            took = _Took(row["seconds"], row["seconds"] if row["growing_s"] is None else row["growing_s"])
+            duration = _Duration(
+                row["seconds"], row["seconds"] if row["growing_s"] is None else row["growing_s"]
+            )
             cell = Cell.from_key(row["cell_key"])
             for like in _likes(cell, row["operation"]):
-                found[like][cell.rows].append(took)
+                by_likes[like][cell.rows].append(duration)
         self._of_likes = {
             like: {
-                rows: _Took(
-                    statistics.median(one.seconds for one in took),
-                    statistics.median(one.growing_s for one in took),
+                rows: _Duration(
+                    statistics.median(duration.seconds for duration in durations),
+                    statistics.median(duration.growing_s for duration in durations),
                 )
-                for rows, took in by_rows.items()
+                for rows, durations in by_rows.items()
             }
-            for like, by_rows in found.items()
+            for like, by_rows in by_likes.items()
         }
 
     def between(self, cell: Cell, operation: str) -> tuple[float, float] | None:
@@ -159,9 +163,9 @@ class _Durations:
         if not known:
             return None
         nearest = min(known[0], key=lambda rows: abs(math.log(rows / cell.rows)))
-        took = known[0][nearest]
+        duration = known[0][nearest]
         # the bounds: no part scales with the rows, or every part that may scale does
-        ends = took.seconds, took.seconds + took.growing_s * (cell.rows / nearest - 1)
+        ends = duration.seconds, duration.seconds + duration.growing_s * (cell.rows / nearest - 1)
         return min(ends), max(ends)
 
 
@@ -170,10 +174,10 @@ def _likes(cell: Cell, operation: str) -> list[tuple[object, ...]]:
     return [(cell.store, cell.client, operation, cell.axes), (cell.store, cell.client, operation)]
 
 
-def _fitted(by_rows: Mapping[int, _Took], rows: int) -> float | None:
+def _fitted(by_rows: Mapping[int, _Duration], rows: int) -> float | None:
     """Return the seconds for `rows` from two measured numbers of rows; None without two, or if their growth is within noise."""
-    seconds = {size: took.seconds for size, took in by_rows.items()}
-    found = growth(seconds, rows)
-    if found is None or seconds[found.high] < MIN_GROWTH * seconds[found.low]:
+    seconds = {size: duration.seconds for size, duration in by_rows.items()}
+    fit = growth(seconds, rows)
+    if fit is None or seconds[fit.high] < MIN_GROWTH * seconds[fit.low]:
         return None
-    return found.at(rows)
+    return fit.at(rows)

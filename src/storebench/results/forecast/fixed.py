@@ -78,27 +78,31 @@ def fixed_of(queries: Queries, rows: Sequence[Row]) -> FixedParts:
     the first pass over the second is fixed. For any operation, attempts of the same cell with other numbers of rows show the fixed part.
     """
     tries: dict[tuple[str, str], list[_Try]] = defaultdict(list)
-    for one in _timed(queries, [row for row in rows if counts(row)]):
-        tries[one.row["cell_key"], one.row["operation"]].append(one)
+    for attempt in _timed(queries, [row for row in rows if counts(row)]):
+        tries[attempt.row["cell_key"], attempt.row["operation"]].append(attempt)
     sizes = _sizes(queries, sorted({key for key, _ in tries}))
-    found = {}
+    parts = {}
     for (key, operation), of_cell in tries.items():
-        told = [_by_second_pass(of_cell)]
-        told.append(_by_sizes(sizes[key, operation, of_cell[0].row["metric"]], Cell.from_key(key).rows))
-        found[key, operation] = Fixed(
-            statistics.median(map(_start_s, of_cell)),
-            max((part_s for part_s in told if part_s is not None), default=None),
+        estimates_s = [_by_second_pass(of_cell)]
+        estimates_s.append(
+            _by_sizes(sizes[key, operation, of_cell[0].row["metric"]], Cell.from_key(key).rows)
         )
-    return found
+        parts[key, operation] = Fixed(
+            statistics.median(map(_start_s, of_cell)),
+            max((part_s for part_s in estimates_s if part_s is not None), default=None),
+        )
+    return parts
 
 
 def _timed(queries: Queries, rows: Sequence[Row]) -> list[_Try]:
     phases: dict[uuid.UUID, dict[str, float]] = defaultdict(dict)
     for phase in queries.phases([row["attempt_id"] for row in rows]):
         phases[phase["attempt_id"]][phase["name"]] = phase["seconds"]
-    found = [_Try(row, phases[row["attempt_id"]]) for row in rows if row["unit"] == "s" and row["value"]]
+    tries = [_Try(row, phases[row["attempt_id"]]) for row in rows if row["unit"] == "s" and row["value"]]
     return [
-        one for one in found if any(_is_close(one.row["value"], time_s) for time_s in _times_s(one.phases))
+        attempt
+        for attempt in tries
+        if any(_is_close(attempt.row["value"], time_s) for time_s in _times_s(attempt.phases))
     ]
 
 
@@ -113,28 +117,28 @@ def _is_close(value: float, time_s: float) -> bool:
     return math.isclose(value, time_s, rel_tol=ROUNDED)
 
 
-def _start_s(one: _Try) -> float:
+def _start_s(attempt: _Try) -> float:
     """Return the seconds of an attempt without its work on rows: imports, connection, end."""
-    return max(0.0, float(one.row["total_s"] - sum(one.phases.get(name, 0.0) for name in GROWING)))
+    return max(0.0, float(attempt.row["total_s"] - sum(attempt.phases.get(name, 0.0) for name in GROWING)))
 
 
 def _by_second_pass(tries: Sequence[_Try]) -> float | None:
     longer = [
-        one.phases[OPERATION] - one.phases[VERIFY]
-        for one in tries
-        if one.row["delivers"] and VERIFY in one.phases
+        attempt.phases[OPERATION] - attempt.phases[VERIFY]
+        for attempt in tries
+        if attempt.row["delivers"] and VERIFY in attempt.phases
     ]
     return max(0.0, statistics.median(longer)) if longer else None
 
 
 def _by_sizes(by_rows: Mapping[int, float], rows: int) -> float | None:
-    found = growth(by_rows, rows)
-    return found.fixed_s if found is not None and found.high >= SPREAD * found.low else None
+    fit = growth(by_rows, rows)
+    return fit.fixed_s if fit is not None and fit.high >= SPREAD * fit.low else None
 
 
 def _sizes(queries: Queries, keys: Sequence[str]) -> dict[tuple[str, str, str], dict[int, float]]:
     """Return the seconds of cells' operations by number of rows, for each ranking metric."""
-    found: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
-    for one in queries.seconds_by_rows(keys):
-        found[one["cell_key"], one["operation"], one["metric"]][one["rows"]] = one["seconds"]
-    return found
+    sizes: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+    for row in queries.seconds_by_rows(keys):
+        sizes[row["cell_key"], row["operation"], row["metric"]][row["rows"]] = row["seconds"]
+    return sizes

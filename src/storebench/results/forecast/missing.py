@@ -52,19 +52,19 @@ def cells_of(
     Partitions that measure the same as another partition are excluded.
     """
     same = repeated(study, dates, params["rows"])
-    found = {
+    cells = {
         key: cell_at(study.name, key, params["rows"], params["seed"]) for key in dates if key not in same
     }
-    verified = verified_repeats(study, queries, list(found.values()), params)
+    verified = verified_repeats(study, queries, list(cells.values()), params)
     failed, disturbed = Counter[str](), Counter[str]()
-    for row in queries.attempts_of_cells([cell.key for cell in found.values()]):
+    for row in queries.attempts_of_cells([cell.key for cell in cells.values()]):
         failed[row["cell_key"]] += row["status"] != "verified"
         disturbed[row["cell_key"]] += bool(row["disturbed"])
     return [
         GridCell(
             cell, key, dates[key], verified[cell], failed[cell.key], disturbed[cell.key], params["repeats"]
         )
-        for key, cell in found.items()
+        for key, cell in cells.items()
     ]
 
 

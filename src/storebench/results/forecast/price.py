@@ -54,8 +54,8 @@ class Price(Hours):
 
 def prices(rows: Iterable[AttemptRow], cpu_hour: float, gib_hour: float) -> list[Price]:
     """Return the prices of attempts, grouped by COVERS, the cheapest first. `cpu_hour`: price of one core for an hour."""
-    found = [Price(**vars(used), cost=_cost(used, cpu_hour, gib_hour)) for used in hours(rows)]
-    return sorted(found, key=_rank)
+    priced = [Price(**vars(used), cost=_cost(used, cpu_hour, gib_hour)) for used in hours(rows)]
+    return sorted(priced, key=_rank)
 
 
 def _cost(used: Hours, cpu_hour: float, gib_hour: float) -> float | None:
@@ -77,16 +77,16 @@ def hours(rows: Iterable[AttemptRow]) -> list[Hours]:
         for (key, _), group in groups.items()
         if any(row["dataset_id"] for row in group)
     }
-    found = []
+    hours_of_operations = []
     for (cell_key, operation), attempts in groups.items():
         per: Per = "GB" if Cell.from_key(cell_key).study in with_datasets else "attempt"
         used = [hours for row in attempts if counts(row) and (hours := _hours(row, per))]
         cover = next((row["figures_cover"] for row in attempts if row["figures_cover"]), None)
-        cpu = statistics.median(one for one, _ in used) if used else None
-        memory = statistics.median(one for _, one in used) if used else None
+        cpu = statistics.median(cpu_hours for cpu_hours, _ in used) if used else None
+        memory = statistics.median(memory_hours for _, memory_hours in used) if used else None
         excluded = len(attempts) - len(used)
-        found.append(Hours(cover, cell_key, operation, len(used), excluded, per, cpu, memory))
-    return found
+        hours_of_operations.append(Hours(cover, cell_key, operation, len(used), excluded, per, cpu, memory))
+    return hours_of_operations
 
 
 def _rank(price: Price) -> tuple[int, str, bool, float]:

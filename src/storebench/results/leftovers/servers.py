@@ -23,7 +23,7 @@ class ServerUse:
     failed: str | None = None
 
     @property
-    def there(self) -> bool:
+    def may_exist(self) -> bool:
         """Return whether there may be servers to remove."""
         return self.failed is None
 
@@ -76,11 +76,11 @@ class ServerUses(Database):
     def servers_of(self, run_id: str) -> list[ServerUse]:
         """Return the servers that a run provisioned and has not removed, and the servers that could not start."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT servers, store, pods, failed FROM storebench.server_use WHERE run_id = %s ORDER BY made_at",
                 (run_id,),
             ).fetchall()
-        return [ServerUse(**row) for row in found]
+        return [ServerUse(**row) for row in rows]
 
     def runs_with_servers(self) -> list[Row]:
         """Return the recorded runs with servers: run_id, the `servers` that may exist, and airflow_id (None if the run itself is not

@@ -52,14 +52,14 @@ class Stopped:
     ended_at: datetime
 
     @property
-    def why(self) -> str:
+    def outcome(self) -> str:
         """Return the reason why the run is over."""
         return f"marked as {self.state} in Airflow" if self.state else "deleted from Airflow"
 
     @property
     def reason(self) -> str:
         """Return the reason that is recorded for the run."""
-        return f"The run was stopped: {self.why}"
+        return f"The run was stopped: {self.outcome}"
 
     def closed(self, run: Row) -> Row:
         """Return the run with its numbers of operations, as the run will be once closed."""
@@ -77,29 +77,29 @@ class Stopped:
 
 def stopped_runs(queries: Queries, states: RunStates) -> list[Stopped]:
     """Return the runs without a recorded end that are over in Airflow."""
-    found = []
+    stopped = []
     for run in queries.open_runs():
         over, state = states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])
         if over:
             ended_at = states.ended_at(run["dag_id"], run["airflow_run_id"]) if state else None
-            found.append(Stopped(run, state, ended_at or queries.last_seen_at(run["id"])))
-    if not found:
+            stopped.append(Stopped(run, state, ended_at or queries.last_seen_at(run["id"])))
+    if not stopped:
         return []
     # A run may have ended and closed itself during the requests to Airflow.
     still_open = {run["id"] for run in queries.open_runs()}
-    return [one for one in found if one.run["id"] in still_open]
+    return [stopped_run for stopped_run in stopped if stopped_run.run["id"] in still_open]
 
 
 def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
     """Return runs with their numbers of operations, with stopped runs as they will be after closing."""
-    by_id = {one.run["id"]: one for one in stopped}
+    by_id = {stopped_run.run["id"]: stopped_run for stopped_run in stopped}
     return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
 
 
 def close(repository: Repository, stopped: Stopped) -> int:
     """Record rows for the missing operations of a stopped run, and close the run. Return the number of rows."""
     run_id: str = stopped.run["id"]
-    gaps = fill_gaps(repository, run_id, why=stopped.reason)
+    gaps = fill_gaps(repository, run_id, reason=stopped.reason)
     repository.finish_run(
         run_id, stopped=stopped.state != "success", reason=stopped.reason, ended_at=stopped.ended_at
     )
@@ -117,7 +117,7 @@ def ask(queries: Queries, states: RunStates | None) -> tuple[list[Stopped], str 
         return [], str(error)
 
 
-def tell(queries: Queries, left: Left, stopped: Sequence[Stopped], unknown: str | None) -> Iterator[str]:
+def tell(queries: Queries, leftovers: Left, stopped: Sequence[Stopped], unknown: str | None) -> Iterator[str]:
     """Yield a line for each stopped run, and for each store with leftover data of a run that is over.
 
     `unknown`: why Airflow could not be asked; None if it was asked.
@@ -125,11 +125,11 @@ def tell(queries: Queries, left: Left, stopped: Sequence[Stopped], unknown: str 
     open_runs = {run["id"] for run in queries.open_runs()}
     if unknown and open_runs:
         yield f"Airflow cannot be asked which runs are still running: {unknown}"
-    for one in stopped:
-        yield f"{one.run['airflow_run_id']} is open, but was {one.why}. The next run closes it, or {COMMAND}"
-    going = open_runs - {one.run["id"] for one in stopped}
+    for stopped_run in stopped:
+        yield f"{stopped_run.run['airflow_run_id']} is open, but was {stopped_run.outcome}. The next run closes it, or {COMMAND}"
+    going = open_runs - {stopped_run.run["id"] for stopped_run in stopped}
     counts = Counter(
-        (one.airflow_run_id, one.cell.store) for one in left.undropped() if one.run_id not in going
+        (data.airflow_run_id, data.cell.store) for data in leftovers.undropped() if data.run_id not in going
     )
     for (name, store), count in counts.items():
         yield f"{name} has left data in {store} ({count} of its turns): the next run removes it, or {COMMAND}"

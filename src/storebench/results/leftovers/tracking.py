@@ -80,23 +80,23 @@ class Left(ServerUses):
     def holds(self, run_id: str, cell: Cell, repeat: int) -> bool:
         """Return whether a turn's data may be in its store; False for data that is kept on purpose."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            row = cursor.execute(
                 "SELECT FROM storebench.undropped WHERE (run_id, cell_key, repeat) = (%s, %s, %s)",
                 (run_id, cell.key, repeat),
             ).fetchone()
-        return found is not None
+        return row is not None
 
     @patient
     def undropped(self) -> list[Undropped]:
         """Return the undropped data of all runs, the oldest first, including running runs."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            rows = cursor.execute(
                 "SELECT u.run_id, r.dag_id, r.airflow_run_id, r.airflow_id, u.cell_key, u.repeat, u.bytes AS size_bytes, p.node_pool"
                 " FROM storebench.undropped AS u JOIN storebench.run AS r ON r.id = u.run_id"
                 " JOIN storebench.run_cell AS p USING (run_id, cell_key, repeat)"
                 " ORDER BY u.written_at, u.run_id, u.cell_key, u.repeat"
             ).fetchall()
-        return [Undropped(cell=Cell.from_key(row.pop("cell_key")), **row) for row in found]
+        return [Undropped(cell=Cell.from_key(row.pop("cell_key")), **row) for row in rows]
 
     def use_secrets(self, run_id: str, node_pool: str, names: Sequence[str]) -> None:
         """Record that a run needs the Secrets of these connections. After the return, the end of another run does not remove them.
@@ -124,11 +124,11 @@ class Left(ServerUses):
         with (
             self._cursor() as cursor
         ):  # a new transaction also sees removals that were marked before the use was committed
-            found = cursor.execute(
+            removal = cursor.execute(
                 "SELECT FROM storebench.secret_use WHERE connection = ANY (%(names)s) AND removing_at >= now() - %(since)s LIMIT 1",
                 values,
             ).fetchone()
-        return found is None
+        return removal is None
 
     def release_secrets(
         self, run_id: str, remove: Callable[[str, str], None], place: Callable[[str], object]
@@ -161,16 +161,16 @@ class Left(ServerUses):
                 "UPDATE storebench.secret_use SET removing_at = now() WHERE run_id = %s", (run_id,)
             )
         with self._cursor() as cursor:
-            found = cursor.execute(
+            uses = cursor.execute(
                 "SELECT run_id, node_pool, connection FROM storebench.secret_use WHERE connection IN ("
                 " SELECT connection FROM storebench.secret_use WHERE run_id = %(run)s)"
                 " AND (run_id = %(run)s OR removing_at IS NULL) ORDER BY node_pool, connection",
                 {"run": run_id},
             ).fetchall()
-        needed = {(place(row["node_pool"]), row["connection"]) for row in found if row["run_id"] != run_id}
+        needed = {(place(row["node_pool"]), row["connection"]) for row in uses if row["run_id"] != run_id}
         return [
             (row["node_pool"], row["connection"])
-            for row in found
+            for row in uses
             if row["run_id"] == run_id and (place(row["node_pool"]), row["connection"]) not in needed
         ]
 
@@ -208,7 +208,7 @@ class Left(ServerUses):
 
         After an error of `remove` the record stays. The database is not locked while `remove` works.
         """
-        if any(one["id"] == dataset for one in self.datasets()):
+        if any(record["id"] == dataset for record in self.datasets()):
             remove()
             self._forget_dataset(dataset)
 

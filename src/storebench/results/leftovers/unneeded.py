@@ -12,32 +12,32 @@ from storebench.results.leftovers.tracking import Left, Undropped
 CLEAN_DAG = "storebench_clean"  # the DAG that removes the leftovers
 
 
-def data_of_runs_over(left: Left, states: RunStates) -> list[Undropped]:
+def data_of_runs_over(leftovers: Left, states: RunStates) -> list[Undropped]:
     """Return the leftover data in stores of runs that are over, the oldest first."""
-    found = left.undropped()
-    runs = {(one.dag_id, one.airflow_run_id, one.airflow_id) for one in found}
+    undropped = leftovers.undropped()
+    runs = {(data.dag_id, data.airflow_run_id, data.airflow_id) for data in undropped}
     over = {run for run in runs if states.over(*run)[0]}
-    return [one for one in found if (one.dag_id, one.airflow_run_id, one.airflow_id) in over]
+    return [data for data in undropped if (data.dag_id, data.airflow_run_id, data.airflow_id) in over]
 
 
-def secrets_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[tuple[str, str]]]]:
+def secrets_of_runs_over(leftovers: Left, states: RunStates) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the runs that are over and hold Secrets, each with the node pool and connection of the Secrets that no running run needs."""
-    users = left.runs_with_secrets()
-    over = {one["run_id"] for one in users if states.over(*_named(one["run_id"]), one["airflow_id"])[0]}
-    needed = {tuple(each) for one in users if one["run_id"] not in over for each in one["secrets"]}
+    users = leftovers.runs_with_secrets()
+    over = {user["run_id"] for user in users if states.over(*_named(user["run_id"]), user["airflow_id"])[0]}
+    needed = {tuple(each) for user in users if user["run_id"] not in over for each in user["secrets"]}
     return [
-        (one["run_id"], [(pool, name) for pool, name in one["secrets"] if (pool, name) not in needed])
-        for one in users
-        if one["run_id"] in over
+        (user["run_id"], [(pool, name) for pool, name in user["secrets"] if (pool, name) not in needed])
+        for user in users
+        if user["run_id"] in over
     ]
 
 
-def servers_of_runs_over(left: Left, states: RunStates) -> list[tuple[str, list[str]]]:
+def servers_of_runs_over(leftovers: Left, states: RunStates) -> list[tuple[str, list[str]]]:
     """Return the runs that are over with provisioned servers that may still exist, each with its servers."""
     return [
-        (one["run_id"], one["servers"])
-        for one in left.runs_with_servers()
-        if states.over(*_named(one["run_id"]), one["airflow_id"])[0]
+        (run["run_id"], run["servers"])
+        for run in leftovers.runs_with_servers()
+        if states.over(*_named(run["run_id"]), run["airflow_id"])[0]
     ]
 
 
@@ -55,14 +55,14 @@ class Unneeded:
         return bool(self.stopped or self.data or self.datasets or self.secrets or self.servers)
 
 
-def find(repository: Repository, left: Left, states: RunStates) -> Unneeded:
+def find(repository: Repository, leftovers: Left, states: RunStates) -> Unneeded:
     """Find the leftovers in the results and in Airflow. Raises StoreUnreachable if either does not answer."""
     return Unneeded(
         stopped_runs(repository, states),
-        data_of_runs_over(left, states),
-        left.datasets(),
-        secrets_of_runs_over(left, states),
-        servers_of_runs_over(left, states),
+        data_of_runs_over(leftovers, states),
+        leftovers.datasets(),
+        secrets_of_runs_over(leftovers, states),
+        servers_of_runs_over(leftovers, states),
     )
 
 

@@ -71,43 +71,53 @@ def choose(study: StudyRecord, known: Sequence[Known], asked: Question) -> Chose
     for name in asked.axes:
         if name not in names:
             raise unknown("axis", name, names)
-    datasets = sorted({(one.cell.rows, one.cell.seed) for one in known}, reverse=True)
-    left = [
-        one for one in known if asked.rows in (None, one.cell.rows) and asked.seed in (None, one.cell.seed)
+    datasets = sorted({(candidate.cell.rows, candidate.cell.seed) for candidate in known}, reverse=True)
+    candidates = [
+        candidate
+        for candidate in known
+        if asked.rows in (None, candidate.cell.rows) and asked.seed in (None, candidate.cell.seed)
     ]
-    if not left:
+    if not candidates:
         raise SpecError(
             f"Nothing of the study {study.name} was measured with {_dataset_text(asked.rows, asked.seed)}. There are"
-            f" {'; '.join(_dataset_text(*one) for one in datasets[:5])}"
+            f" {'; '.join(_dataset_text(*dataset) for dataset in datasets[:5])}"
         )
-    rows, seed = most_of(left, lambda one: (one.cell.rows, one.cell.seed))
-    left = [one for one in left if (one.cell.rows, one.cell.seed) == (rows, seed)]
+    rows, seed = most_of(candidates, lambda candidate: (candidate.cell.rows, candidate.cell.seed))
+    candidates = [
+        candidate for candidate in candidates if (candidate.cell.rows, candidate.cell.seed) == (rows, seed)
+    ]
     axes: dict[str, str] = {}
     offered: dict[str, list[str]] = {}
     for axis in study.axes:
         name = axis.name
-        there = [one for one in left if one.cell.value(name) is not None]
-        if not there:
+        having_axis = [candidate for candidate in candidates if candidate.cell.value(name) is not None]
+        if not having_axis:
             continue
-        values = {str(one.cell.value(name)) for one in there}
+        values = {str(candidate.cell.value(name)) for candidate in having_axis}
         offered[name] = sorted(values, key=_order)
-        axes[name] = asked.axes.get(name) or _default(axis, there)
+        axes[name] = asked.axes.get(name) or _default(axis, having_axis)
         if axes[name] != ANY and axes[name] not in values:
             raise unknown(f"value of the axis {name}", axes[name], offered[name])
-        left = [one for one in left if axes[name] == ANY or one.cell.value(name) in (None, axes[name])]
-    return Chosen(rows, seed, datasets, axes, offered, [one.cell for one in left])
+        candidates = [
+            candidate
+            for candidate in candidates
+            if axes[name] == ANY or candidate.cell.value(name) in (None, axes[name])
+        ]
+    return Chosen(rows, seed, datasets, axes, offered, [candidate.cell for candidate in candidates])
 
 
-def _default(axis: Axis, there: Sequence[Known]) -> str:
+def _default(axis: Axis, candidates: Sequence[Known]) -> str:
     """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
     if not axis.where.keys().isdisjoint((STORE, CLIENT)):
         return ANY
-    return most_of(there, lambda one: str(one.cell.value(axis.name)))
+    return most_of(candidates, lambda candidate: str(candidate.cell.value(axis.name)))
 
 
 def most_of(known: Sequence[Known], value_of: Callable[[Known], Value]) -> Value:
     """Return the value that most measured cells have; among equally frequent values, the first."""
-    values = [value_of(one) for one in known if one.measured] or [value_of(one) for one in known]
+    values = [value_of(candidate) for candidate in known if candidate.measured] or [
+        value_of(candidate) for candidate in known
+    ]
     return Counter(values).most_common(1)[0][0]
 
 
@@ -117,5 +127,5 @@ def _order(value: str) -> tuple[bool, int, str]:
 
 
 def _dataset_text(rows: int | None, seed: int | None) -> str:
-    told = [("" if rows is None else f"{rows:,} rows"), "" if seed is None else f"seed {seed}"]
-    return ", ".join(text for text in told if text)
+    parts = [("" if rows is None else f"{rows:,} rows"), "" if seed is None else f"seed {seed}"]
+    return ", ".join(text for text in parts if text)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from storebench.errors import unknown
-from storebench.results.comparison.conditions import conditions_of, id_of, in_words
+from storebench.results.comparison.conditions import conditions_of, describe_conditions, id_of
 from storebench.results.comparison.sides import lacking
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of
@@ -33,7 +33,7 @@ MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the clie
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A reason to exclude a cell: one of the reasons above, and its text."""
+    """A reason to exclude a cell: a name from the constants above, and its text."""
 
     reason: str
     text: str
@@ -43,13 +43,13 @@ class Exclusion:
 class Measured:
     """The figures of a cell's operation in one environment, over all runs.
 
-    `rows`: the newest tries. `took`: None if no try counts. `guarantee`: the delivery, or else the durability; UNKNOWN if tries differ, None if
+    `rows`: the newest tries. `summary`: None if no try counts. `guarantee`: the delivery, or else the durability; UNKNOWN if tries differ, None if
     the operation states neither.
     """
 
     cell: Cell
     rows: Sequence[Row]
-    took: Summary | None
+    summary: Summary | None
     guarantee: str | None
 
     @cached_property
@@ -88,14 +88,14 @@ class Environments:
         self._ids: dict[Group, str] = {}
         self._texts: dict[str, str] = {}
         for group, of_group in (
-            (one, some[0]) for groups in self._counted.values() for one, some in groups.items()
+            (group, rows[0]) for groups in self._counted.values() for group, rows in groups.items()
         ):
             if group not in self._ids:
-                found = conditions_of(
+                conditions = conditions_of(
                     study, of_group, environments.get(of_group["environment_hash"] or "", {})
                 )
-                self._ids[group] = id_of(found)
-                self._texts[self._ids[group]] = in_words(found)
+                self._ids[group] = id_of(conditions)
+                self._texts[self._ids[group]] = describe_conditions(conditions)
 
     @cached_property
     def known(self) -> list[Environment]:
@@ -104,25 +104,30 @@ class Environments:
         newest_at: dict[str, datetime] = {}
         for key, groups in self._counted.items():
             for group, rows in groups.items():
-                one, newest = self._ids[group], _newest(rows)["recorded_at"]
-                cells[one].add(key)
-                newest_at[one] = max(newest, newest_at.get(one, newest))
-        found = [Environment(one, self._texts[one], len(keys), newest_at[one]) for one, keys in cells.items()]
-        return sorted(found, key=lambda one: (one.cells, one.newest_at), reverse=True)
+                environment_id, newest = self._ids[group], _newest(rows)["recorded_at"]
+                cells[environment_id].add(key)
+                newest_at[environment_id] = max(newest, newest_at.get(environment_id, newest))
+        environments = [
+            Environment(environment_id, self._texts[environment_id], len(keys), newest_at[environment_id])
+            for environment_id, keys in cells.items()
+        ]
+        return sorted(
+            environments, key=lambda environment: (environment.cells, environment.newest_at), reverse=True
+        )
 
     def chosen(self, name: str | None) -> Environment | None:
         """Return the environment `name`, or else the first; None if no attempt counts. Raises SpecError for an unknown name."""
-        known = {one.id: one for one in self.known}
+        known = {environment.id: environment for environment in self.known}
         if name is None:
             return next(iter(known.values()), None)
         if name not in known:
             raise unknown("environment", name, known)
         return known[name]
 
-    def measured(self, cell: Cell, there: Environment | None, *, by_cover: bool) -> Measured:
+    def measured(self, cell: Cell, environment: Environment | None, *, by_cover: bool) -> Measured:
         """Return the figures of a cell in an environment, with the newest server, image and parameters."""
         rows, groups = self._rows[cell.key], self._counted[cell.key]
-        here = [group for group in groups if there and self._ids[group] == there.id]
+        here = [group for group in groups if environment and self._ids[group] == environment.id]
         if not here:
             return Measured(cell, rows, None, None)
         group = _group(_newest(row for group in here for row in groups[group]))
@@ -133,60 +138,62 @@ class Environments:
             cell, rows, summarize(values) if values else None, _guarantee(rows, by_cover=by_cover)
         )
 
-    def missing(self, one: Measured) -> Exclusion | None:
+    def missing(self, measured: Measured) -> Exclusion | None:
         """Return why a cell has no figures to rank; None if it has figures."""
-        if one.took is not None:
+        if measured.summary is not None:
             return None
-        counted = [row for row in one.rows if counts(row)]
+        counted = [row for row in measured.rows if counts(row)]
         elsewhere = [row for row in counted if row["value"] is not None]
         if elsewhere:
-            there = self._texts[self._ids[_group(_newest(elsewhere))]]
-            return Exclusion(ELSEWHERE, f"measured in other environments only: {there}")
+            conditions_text = self._texts[self._ids[_group(_newest(elsewhere))]]
+            return Exclusion(ELSEWHERE, f"measured in other environments only: {conditions_text}")
         if counted:
             return Exclusion(UNVERIFIED, "no attempt has reported this figure")
-        disturbed = [row["disturbed"] for row in one.rows if row["status"] == "verified"]
+        disturbed = [row["disturbed"] for row in measured.rows if row["status"] == "verified"]
         if disturbed:
-            return Exclusion(DISTURBED, f"{lacking(one.rows)}: {disturbed[-1]}")
-        why = [row["error_kind"] for row in one.rows if row["error_kind"]]
-        return Exclusion(UNVERIFIED, ": ".join([lacking(one.rows), *why[-1:]]))
+            return Exclusion(DISTURBED, f"{lacking(measured.rows)}: {disturbed[-1]}")
+        error_kinds = [row["error_kind"] for row in measured.rows if row["error_kind"]]
+        return Exclusion(UNVERIFIED, ": ".join([lacking(measured.rows), *error_kinds[-1:]]))
 
 
-def is_limit(study: StudyRecord, one: Measured) -> bool:
+def is_limit(study: StudyRecord, measured: Measured) -> bool:
     """Return whether the cell's store only shows the limit of a client."""
     limits = {store.name for store in study.stores if store.limit}
-    return split(one.cell.store)[0] in limits
+    return split(measured.cell.store)[0] in limits
 
 
-def unfair(study: StudyRecord, one: Measured) -> list[Exclusion]:
+def unfair(study: StudyRecord, measured: Measured) -> list[Exclusion]:
     """Return the reasons to exclude a measured cell, apart from delivery and durability."""
-    found = []
-    if is_limit(study, one):
-        found.append(Exclusion(LIMIT, "it is the floor: the client without a store"))
+    exclusions = []
+    if is_limit(study, measured):
+        exclusions.append(Exclusion(LIMIT, "it is the floor: the client without a store"))
     for reason, column, text in (
         (BOUND, "client_bound", "its client was the limit, not the server"),
         (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),
     ):
-        bound = sum(bool(row[column]) for row in one.counted)
-        if bound and bound >= MOST_BOUND * len(one.counted):
-            found.append(Exclusion(reason, f"{text}: {bound} of {len(one.counted)} attempts"))
-    return found
+        bound = sum(bool(row[column]) for row in measured.counted)
+        if bound and bound >= MOST_BOUND * len(measured.counted):
+            exclusions.append(Exclusion(reason, f"{text}: {bound} of {len(measured.counted)} attempts"))
+    return exclusions
 
 
-def guarantees_of(some: Iterable[Measured]) -> Counter[str]:
+def guarantees_of(measured_cells: Iterable[Measured]) -> Counter[str]:
     """Count the cells by known delivery or durability."""
-    return Counter(one.guarantee for one in some if one.guarantee not in (None, UNKNOWN))
+    return Counter(
+        measured.guarantee for measured in measured_cells if measured.guarantee not in (None, UNKNOWN)
+    )
 
 
-def unlike(one: Measured, guarantee: str | None) -> Exclusion | None:
+def unlike(measured: Measured, guarantee: str | None) -> Exclusion | None:
     """Return the reason if a cell differs from `guarantee` in delivery or durability, else None."""
-    if one.guarantee == guarantee and guarantee != UNKNOWN:
+    if measured.guarantee == guarantee and guarantee != UNKNOWN:
         return None
-    delivers = any(row["delivers"] for row in one.rows)
+    delivers = any(row["delivers"] for row in measured.rows)
     what, unknown_guarantee = (
         ("delivers", "an unknown form") if delivers else ("guarantees", "an unknown durability")
     )
-    own = unknown_guarantee if one.guarantee in (None, UNKNOWN) else one.guarantee
-    return Exclusion(UNLIKE, f"{what} {own}" + (f", and not {guarantee}" if guarantee else ""))
+    guarantee_text = unknown_guarantee if measured.guarantee in (None, UNKNOWN) else measured.guarantee
+    return Exclusion(UNLIKE, f"{what} {guarantee_text}" + (f", and not {guarantee}" if guarantee else ""))
 
 
 _group: Callable[[Row], Group] = itemgetter(

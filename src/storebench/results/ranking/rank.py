@@ -57,7 +57,7 @@ class Line:
 
     place: int
     measured: Measured
-    took: Summary
+    summary: Summary
     against: Against | None
     remarks: Sequence[str]
 
@@ -85,7 +85,9 @@ class Ranking:
     @property
     def caution(self) -> str | None:
         """Return the caution about the verdicts, or None."""
-        return next((one.against.caution for one in self.lines if one.against and one.against.caution), None)
+        return next(
+            (line.against.caution for line in self.lines if line.against and line.against.caution), None
+        )
 
 
 def ranking_of(queries: Queries, asked: Question) -> Ranking:
@@ -104,7 +106,7 @@ def ranking_of(queries: Queries, asked: Question) -> Ranking:
 
 def _by(study: StudyRecord, asked: Question) -> tuple[str, str]:
     """Return the operation and the metric to rank by."""
-    operations = [one.name for one in study.operations]
+    operations = [record.name for record in study.operations]
     operation = asked.operation or operations[0]
     if operation not in operations:
         raise unknown("operation", operation, operations)
@@ -138,82 +140,87 @@ def rank(
     for row in rows:
         row["better"] = metric.better
     known = Environments(study, rows, environments)
-    there = known.chosen(question.conditions)
-    measured = [known.measured(cell, there, by_cover=metric.by_cover) for cell in chosen.cells]
-    exclusions = {one.cell: [why] if (why := known.missing(one)) else unfair(study, one) for one in measured}
+    environment = known.chosen(question.conditions)
+    candidates = [known.measured(cell, environment, by_cover=metric.by_cover) for cell in chosen.cells]
+    exclusions = {
+        measured.cell: [exclusion] if (exclusion := known.missing(measured)) else unfair(study, measured)
+        for measured in candidates
+    }
 
-    def ranks(one: Measured) -> bool:
-        return all(why.reason in question.included for why in exclusions[one.cell])
+    def ranks(measured: Measured) -> bool:
+        return all(exclusion.reason in question.included for exclusion in exclusions[measured.cell])
 
-    some = _in_order(measured, metric)
+    ordered = _in_order(candidates, metric)
     # among equally frequent guarantees, the guarantee of the best cell comes first
     guarantees = [
         guarantee
-        for guarantee, _ in guarantees_of(one for one in some if not exclusions[one.cell]).most_common()
+        for guarantee, _ in guarantees_of(
+            measured for measured in ordered if not exclusions[measured.cell]
+        ).most_common()
     ]
     guarantees += [
         guarantee
-        for guarantee in guarantees_of(one for one in some if not is_limit(study, one))
+        for guarantee in guarantees_of(measured for measured in ordered if not is_limit(study, measured))
         if guarantee not in guarantees
     ]
     guarantee = question.guarantee or next(iter(guarantees), None)
     if guarantee is not None and guarantee not in guarantees:
         raise unknown("guarantee", guarantee, guarantees)
-    for one in some:
+    for measured in ordered:
         # a limit store delivers and guarantees nothing
-        if not is_limit(study, one) and (why := unlike(one, guarantee)):
-            exclusions[one.cell].append(why)
-    excluded = [one for one in measured if not ranks(one)]
+        if not is_limit(study, measured) and (exclusion := unlike(measured, guarantee)):
+            exclusions[measured.cell].append(exclusion)
+    excluded = [measured for measured in candidates if not ranks(measured)]
     return Ranking(
         replace(
             question,
             rows=chosen.rows,
             seed=chosen.seed,
             axes=chosen.axes,
-            conditions=there.id if there else None,
+            conditions=environment.id if environment else None,
             guarantee=guarantee,
         ),
         metric,
         chosen,
         known.known,
         guarantees,
-        _lines([one for one in some if ranks(one)], question.margin),
-        [Excluded(one, exclusions[one.cell]) for one in excluded],
+        _lines([measured for measured in ordered if ranks(measured)], question.margin),
+        [Excluded(measured, exclusions[measured.cell]) for measured in excluded],
     )
 
 
-def _in_order(some: Iterable[Measured], metric: Metric) -> list[Measured]:
+def _in_order(candidates: Iterable[Measured], metric: Metric) -> list[Measured]:
     """Return the cells with figures, the best median first."""
     sign = -1 if metric.better == "higher" else 1
-    medians = [(sign * one.took.median, one) for one in some if one.took]
-    return [one for _, one in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
+    medians = [(sign * measured.summary.median, measured) for measured in candidates if measured.summary]
+    return [measured for _, measured in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
 
 
-def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
-    """Assign places: a cell that cannot be told apart from the best remaining cell shares its place."""
+def _lines(candidates: Sequence[Measured], margin: float) -> list[Line]:
+    """Assign places: a cell that may equal the best remaining cell shares its place."""
     lines: list[Line] = []
-    left = list(some)
+    remaining = list(candidates)
     of_best: dict[Cell, Against] = {}
-    doubts = [text for one in some[:1] for text in unsound(one.rows) if text.endswith(NOT_JUDGED)]
+    doubts = [text for best in candidates[:1] for text in unsound(best.rows) if text.endswith(NOT_JUDGED)]
     against_best = [f"of the best, {text}" for text in doubts]
-    while left:
-        first, *others = left
+    while remaining:
+        first, *others = remaining
         verdicts = _Verdicts.of(first, others, margin)
         if not lines:
             of_best = _explained(first, others, verdicts, margin)
-        found = verdicts.found
-        left = [one for one in others if one.cell in found and found[one.cell].is_worse]
+        by_cell = verdicts.by_cell
+        remaining = [other for other in others if other.cell in by_cell and by_cell[other.cell].is_worse]
         place = 1 + len(lines)
         lines += [
             Line(
                 place,
-                one,
-                one.took,
-                against := of_best.get(one.cell),
-                unsound(one.rows) + (against_best if against else []),
+                measured,
+                measured.summary,
+                against := of_best.get(measured.cell),
+                unsound(measured.rows) + (against_best if against else []),
             )
-            for one in [first, *(one for one in others if one not in left)]
-            if one.took
+            for measured in [first, *(measured for measured in others if measured not in remaining)]
+            if measured.summary
         ]
     return lines
 
@@ -222,7 +229,7 @@ def _lines(some: Sequence[Measured], margin: float) -> list[Line]:
 class _Verdicts:
     """Verdicts of cells against a better cell over all runs, with one correction for all comparisons."""
 
-    found: Mapping[Cell, Verdict]
+    by_cell: Mapping[Cell, Verdict]
     without: Mapping[Cell, str]  # reasons of cells without a verdict
     designs: Mapping[Cell, Design]
 
@@ -231,14 +238,14 @@ class _Verdicts:
         pairs: dict[Cell, Pair] = {}
         without: dict[Cell, str] = {}
         designs: dict[Cell, Design] = {}
-        for one in others:
-            sides = _sides(first, one)
-            designs[one.cell] = sides.design
-            found, reasons = sides.pairs()
-            for pair in found.values():  # at most one pair: each side is a cell at one operation
-                pairs[one.cell] = pair
+        for other in others:
+            sides = _sides(first, other)
+            designs[other.cell] = sides.design
+            side_pairs, reasons = sides.pairs()
+            for pair in side_pairs.values():  # at most one pair: each side is a cell at one operation
+                pairs[other.cell] = pair
             for reason in reasons.values():
-                without[one.cell] = reason
+                without[other.cell] = reason
         return cls(verdicts_of(pairs, margin=margin), without, designs)
 
 
@@ -246,31 +253,33 @@ def _explained(
     best: Measured, others: Sequence[Measured], verdicts: _Verdicts, margin: float
 ) -> dict[Cell, Against]:
     by_units = {
-        units: power.explained(verdicts.found, units=units, margin=margin)
+        units: power.explained(verdicts.by_cell, units=units, margin=margin)
         for units in {design.units for design in verdicts.designs.values()}
     }
-    found = {}
-    for one in others:
-        design = verdicts.designs[one.cell]
-        verdict = by_units[design.units].get(one.cell)
-        found[one.cell] = Against(
+    against = {}
+    for measured in others:
+        design = verdicts.designs[measured.cell]
+        verdict = by_units[design.units].get(measured.cell)
+        against[measured.cell] = Against(
             verdict.label if verdict else CANNOT_TELL,
-            verdict.reason if verdict else verdicts.without[one.cell],
+            verdict.reason if verdict else verdicts.without[measured.cell],
             verdict,
-            _relative_to_best(best, one),
+            _relative_to_best(best, measured),
             design.caution,
         )
-    return found
+    return against
 
 
-def _sides(best: Measured, one: Measured) -> Sides:
-    first, second = (Side(some.counted, some.runs, is_cell=True, pair_of=of_one_cell) for some in (best, one))
+def _sides(best: Measured, other: Measured) -> Sides:
+    first, second = (
+        Side(measured.counted, measured.runs, is_cell=True, pair_of=of_one_cell) for measured in (best, other)
+    )
     return Sides(first, second, design_of_cells(first.runs, second.runs))
 
 
-def _relative_to_best(best: Measured, one: Measured) -> float | None:
-    assert best.took and one.took
-    first, own = best.took.median, one.took.median
-    if min(first, own) <= 0:
+def _relative_to_best(best: Measured, measured: Measured) -> float | None:
+    assert best.summary and measured.summary
+    best_median, median = best.summary.median, measured.summary.median
+    if min(best_median, median) <= 0:
         return None
-    return first / own if one.counted[0]["better"] == "higher" else own / first
+    return best_median / median if measured.counted[0]["better"] == "higher" else median / best_median

@@ -18,15 +18,24 @@ def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) 
     `rows`: rows of `results`. The newest try of each operation counts. Raises SpecError if no study of the rows has such a metric.
     """
     of_study = {name: metrics_of(queries.study(name)) for name in {row["study"] for row in rows}}
-    known = sorted({one.name for found in of_study.values() for one in found.values() if one.kind == kind})
+    known = sorted(
+        {
+            metric_record.name
+            for metrics in of_study.values()
+            for metric_record in metrics.values()
+            if metric_record.kind == kind
+        }
+    )
     if metric not in known:
         if not known:
             raise SpecError(f"There is no {kind} in these results: their studies have none")
         raise unknown(kind, metric, known)
     old = superseded(rows)
     fit = [row for row in rows if counts(row) and not row["warm_up"] and row["attempt_id"] not in old]
-    found = queries.artifacts([row["attempt_id"] for row in fit])
-    contents = {one["attempt_id"]: one["content"] for one in found if one["name"] == metric}
+    artifacts = queries.artifacts([row["attempt_id"] for row in fit])
+    contents = {
+        artifact["attempt_id"]: artifact["content"] for artifact in artifacts if artifact["name"] == metric
+    }
     return [
         {
             **row,

@@ -17,11 +17,11 @@ def fill_gaps(
     repository: Repository,
     run_id: str,
     killed: Collection[tuple[str, int, str]] = (),
-    why: str | None = None,
+    reason: str | None = None,
 ) -> int:
     """Record a row for each planned operation without an attempt. Return the number of rows.
 
-    `killed`: operations (cell's key, repeat, operation) whose task ran but could not record its result. `why`: the reason for all other
+    `killed`: operations (cell's key, repeat, operation) whose task ran but could not record its result. `reason`: the reason for all other
     operations, if neither the run's record nor the cell has a reason.
     """
     gaps = repository.gaps(run_id)
@@ -29,7 +29,7 @@ def fill_gaps(
     for gap in gaps:
         place = gap["cell_key"], gap["repeat"], gap["operation"]
         needed = {name: filled.get((gap["cell_key"], gap["repeat"], name)) for name in gap["needs"]}
-        filled[place] = result_of(gap, needed, why or STOPPED, killed=place in killed)
+        filled[place] = result_of(gap, needed, reason or STOPPED, killed=place in killed)
         filled[place].method_version = gap["method_version"]
         repository.add_attempt(
             AttemptKey(run_id, *place, 0),
@@ -44,7 +44,7 @@ def fill_gaps(
 
 
 def result_of(
-    gap: Row, needed: Mapping[str, AttemptResult | None], why: str, *, killed: bool
+    gap: Row, needed: Mapping[str, AttemptResult | None], reason: str, *, killed: bool
 ) -> AttemptResult:
     """Return the result to record for an operation without an attempt.
 
@@ -59,9 +59,9 @@ def result_of(
             before, status, kind, error = name, result.status, result.error_kind, result.error
             break
     if status == "failed":
-        why = f"Its {before} failed: {kind}: {error}"
+        reason = f"Its {before} failed: {kind}: {error}"
     elif status == "not_run" and error:
-        why = error
+        reason = error
     elif gap["reason"]:
-        why = gap["reason"]
-    return AttemptResult(status="not_run", error_kind="not_run", error=why)
+        reason = gap["reason"]
+    return AttemptResult(status="not_run", error_kind="not_run", error=reason)

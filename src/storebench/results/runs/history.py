@@ -31,7 +31,7 @@ class Figure:
 
     @property
     def attempts(self) -> int:
-        """Return the number of attempts, at least one."""
+        """Return the number of attempts, at least 1."""
         return len(self.values)
 
     @property
@@ -90,7 +90,7 @@ def history(queries: Queries, cell_key: str, operation: str, metric: str | None 
     key, and for a study without results.
     """
     study = queries.study(Cell.from_key(cell_key).study)
-    ranking = next((one.ranked_by for one in study.operations if one.name == operation), "")
+    ranking = next((record.ranked_by for record in study.operations if record.name == operation), "")
     name = metric or ranking
     better = better_of(study, name)
     rows = queries.compared_at([cell_key], operation, name)
@@ -108,14 +108,14 @@ def _series(rows: Iterable[Row], better: Better, names: Mapping[str, Sequence[st
             runs.setdefault(row["run_id"], []).append(row)
     for (environment, parameters, method), runs in alike.items():
         figures = [_figure(run_id, of_run) for run_id, of_run in runs.items()]
-        found = _levels(figures)
+        levels_of_series = _levels(figures)
         yield Series(
             environment_hash=environment,
             parameters_hash=parameters,
             method_version=method,
             runs=len(figures),
-            levels=found,
-            changes=[_change(*pair, better) for pair in pairwise(found)],
+            levels=levels_of_series,
+            changes=[_change(*pair, better) for pair in pairwise(levels_of_series)],
             baselines={name: figure for figure in figures for name in names.get(figure.run_id, ())},
         )
 
@@ -125,10 +125,10 @@ def _figure(run_id: str, rows: Sequence[Row]) -> Figure:
 
 
 def _levels(figures: Sequence[Figure]) -> list[Level]:
-    found = levels([figure.median for figure in figures])
-    place = len(figures) - sum(map(len, found))  # the oldest runs of a long history have no level
+    medians_of_levels = levels([figure.median for figure in figures])
+    place = len(figures) - sum(map(len, medians_of_levels))  # the oldest runs of a long history have no level
     result = []
-    for medians in found:
+    for medians in medians_of_levels:
         of_level = figures[place : place + len(medians)]
         values = [value for figure in of_level for value in figure.values]
         result.append(Level(of_level[0], of_level[-1], len(medians), summarize(values).median))

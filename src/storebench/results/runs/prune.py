@@ -25,13 +25,13 @@ class Pruning(Database):
     def old(self, before: datetime) -> tuple[int, int]:
         """Return the numbers of runs and attempts to remove."""
         with self._cursor() as cursor:
-            found = cursor.execute(
+            counts = cursor.execute(
                 f"SELECT (SELECT count(*) FROM ({_OLD}) AS r) AS runs,"
                 f" (SELECT count(*) FROM ({_ATTEMPTS}) AS a) AS attempts",
                 {"before": before},
             ).fetchone()
-        assert found is not None
-        return found["runs"], found["attempts"]
+        assert counts is not None
+        return counts["runs"], counts["attempts"]
 
     def remove(self, before: datetime) -> list[str]:
         """Remove the runs. Return the keys of their cells that other runs still have."""
@@ -51,5 +51,7 @@ class Pruning(Database):
             cursor.execute("DELETE FROM storebench.statistic WHERE cell_key = ANY(%s)", (keys,))
             for table, condition in _ORPHANS.items():
                 cursor.execute(f"DELETE FROM storebench.{table} AS t WHERE {condition}")
-            left = cursor.execute("SELECT key FROM storebench.cell WHERE key = ANY(%s)", (keys,)).fetchall()
-        return [row["key"] for row in left]
+            remaining = cursor.execute(
+                "SELECT key FROM storebench.cell WHERE key = ANY(%s)", (keys,)
+            ).fetchall()
+        return [row["key"] for row in remaining]

@@ -24,13 +24,13 @@ def refresh(repository: Repository, keys: Sequence[str]) -> None:
     for row in repository.attempts_of_cells(keys):
         if counts(row):
             groups[_group(row)].append(row)
-    found = [
+    statistics = [
         _statistic(metric, rows, values)
         for rows in groups.values()
         for metric in summarized(studies.get(rows[0]["study"]), rows)
         if (values := [value for row in rows if (value := value_of(row, metric)) is not None])
     ]
-    repository.replace_statistics(keys, found)
+    repository.replace_statistics(keys, statistics)
 
 
 def _group(row: Attempt) -> tuple[Any, ...]:
@@ -55,20 +55,20 @@ def summarized(study: StudyRecord | None, rows: Sequence[Attempt]) -> list[str]:
 
 
 def _statistic(metric: str, rows: Sequence[Attempt], values: Sequence[float]) -> dict[str, Any]:
-    found = summarize(values)
+    summary = summarize(values)
     return {
         **{name: rows[0][name] for name in GROUP},
         "parameters_hash": rows[0]["parameters_hash"]
         or "",  # attempts of earlier versions have no parameters
         "metric": metric,
-        "n": found.n,
-        "median": found.median,
-        "min": found.min,
-        "max": found.max,
-        "first_quartile": found.first_quartile,
-        "third_quartile": found.third_quartile,
-        "interval_low": found.interval.low if found.interval else None,
-        "interval_high": found.interval.high if found.interval else None,
-        "interval_coverage": found.interval.coverage if found.interval else None,
+        "n": summary.n,
+        "median": summary.median,
+        "min": summary.min,
+        "max": summary.max,
+        "first_quartile": summary.first_quartile,
+        "third_quartile": summary.third_quartile,
+        "interval_low": summary.interval.low if summary.interval else None,
+        "interval_high": summary.interval.high if summary.interval else None,
+        "interval_coverage": summary.interval.coverage if summary.interval else None,
         "figures_cover": rows[0]["figures_cover"],
     }

@@ -32,7 +32,7 @@ Cut = tuple[float, int]  # the distance between both parts, and the position of 
 
 
 def levels(figures: Values) -> list[Sequence[float]]:
-    """Cut figures into levels, a single level without changes. `figures`: at least one, ordered by time; only the newest MOST are used."""
+    """Cut figures into levels, a single level without changes. `figures`: at least one figure, ordered by time; only the newest MOST are used."""
     newest = list(figures)[-MOST:]
     ends = [*change_points(tuple(newest)), len(newest)]
     return [newest[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
@@ -101,17 +101,17 @@ def _best_cut(distances: Matrix) -> Cut:
             - within_first / (first * (first - 1))
             - (within_both - 2 * across + within_first) / (second * (second - 1))
         )
-        apart = np.where(second >= MIN_LEVEL, distance * first * second / end, -np.inf)
-    place, _ = np.unravel_index(np.argmax(apart), apart.shape)
-    return float(apart.max()), int(first[place, 0])
+        distances_of_cuts = np.where(second >= MIN_LEVEL, distance * first * second / end, -np.inf)
+    place, _ = np.unravel_index(np.argmax(distances_of_cuts), distances_of_cuts.shape)
+    return float(distances_of_cuts.max()), int(first[place, 0])
 
 
-def _significant(parts: Sequence[_Part], apart: float, random: np.random.Generator) -> bool:
-    """Return whether a cut with the distance `apart` is rare enough after shuffling the figures of each part."""
+def _significant(parts: Sequence[_Part], distance: float, random: np.random.Generator) -> bool:
+    """Return whether a cut with this distance is rare enough after shuffling the figures of each part."""
     allowed = int(SIGNIFICANCE * (PERMUTATIONS + 1)) - 1
     exceeded = 0
     for _ in range(PERMUTATIONS):
-        exceeded += max(part.shuffled_cut(random) for part in parts) >= apart
+        exceeded += max(part.shuffled_cut(random) for part in parts) >= distance
         if exceeded > allowed:
             return False
     return True

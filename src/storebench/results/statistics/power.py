@@ -60,12 +60,12 @@ def units_for(noise: Noise, ratio: float, *, pairs: int, margin: float) -> int |
     return n
 
 
-def explained(found: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
+def explained(verdicts: Mapping[Key, Verdict], *, units: str, margin: float) -> dict[Key, Verdict]:
     """Add the reason to each inconclusive verdict, and the number of units that would decide. `units`: plural name of the unit."""
-    pairs = sum(verdict.ratio is not None for verdict in found.values())
+    pairs = sum(verdict.ratio is not None for verdict in verdicts.values())
     return {
         key: _explained(verdict, units, pairs, margin) if verdict.label == CANNOT_TELL else verdict
-        for key, verdict in found.items()
+        for key, verdict in verdicts.items()
     }
 
 

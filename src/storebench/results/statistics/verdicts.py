@@ -60,12 +60,12 @@ class Noise:
 
     def error(self, n: int) -> float:
         """Return the standard error of the logarithm of the ratio of two sides with n units each."""
-        deviation = self.deviation if left(n) == n else self.trimmed
+        deviation = self.deviation if kept_units(n) == n else self.trimmed
         return deviation * math.sqrt((1 if self.matched else 2) / n)
 
     def df(self, n: int) -> int:
         """Return the degrees of freedom with n units a side."""
-        return (left(n) - 1) * (1 if self.matched else 2)
+        return (kept_units(n) - 1) * (1 if self.matched else 2)
 
 
 @dataclass(frozen=True)
@@ -141,16 +141,16 @@ def effect_of(pair: Pair) -> Effect | None:
         changes = _Mean.of(after - before)
         noise = Noise(changes.deviation, math.sqrt(changes.variance * changes.n), matched=True)
         return Effect(changes.mean, math.sqrt(changes.variance), changes.df, noise)
-    one, other = _Mean.of(before), _Mean.of(after)
-    variance = one.variance + other.variance
-    parts = one.variance**2 / one.df + other.variance**2 / other.df
+    before_mean, after_mean = _Mean.of(before), _Mean.of(after)
+    variance = before_mean.variance + after_mean.variance
+    parts = before_mean.variance**2 / before_mean.df + after_mean.variance**2 / after_mean.df
     noise = Noise(
-        math.sqrt((one.deviation**2 + other.deviation**2) / 2),
-        math.sqrt((one.variance * one.n + other.variance * other.n) / 2),
+        math.sqrt((before_mean.deviation**2 + after_mean.deviation**2) / 2),
+        math.sqrt((before_mean.variance * before_mean.n + after_mean.variance * after_mean.n) / 2),
         matched=False,
     )
-    df = variance**2 / parts if parts else one.df + other.df
-    return Effect(other.mean - one.mean, math.sqrt(variance), df, noise)
+    df = variance**2 / parts if parts else before_mean.df + after_mean.df
+    return Effect(after_mean.mean - before_mean.mean, math.sqrt(variance), df, noise)
 
 
 def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Key, Verdict]:
@@ -176,7 +176,7 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
     adjusted = stats.false_discovery_control(p) if known else p
     half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * error
     figures = dict(zip(known, zip(np.exp(x - half), np.exp(x + half), p, adjusted, strict=True), strict=True))
-    found = {}
+    verdicts = {}
     for key, pair in pairs.items():
         label, interval, p_, adjusted_ = CANNOT_TELL, None, None, None
         if key in figures:
@@ -188,7 +188,7 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
             [_geometric_mean(side) for side in logarithms] if logarithms else (None, None)
         )
         before, after = ([s for unit in side for s in unit] for side in (pair.before, pair.after))
-        found[key] = Verdict(
+        verdicts[key] = Verdict(
             label=label,
             n_before=len(before),
             n_after=len(after),
@@ -205,7 +205,7 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
             p_adjusted=adjusted_,
             better=pair.better,
         )
-    return found
+    return verdicts
 
 
 def _ratio(effect: Effect | None, before: float | None, after: float | None) -> float | None:
@@ -214,15 +214,15 @@ def _ratio(effect: Effect | None, before: float | None, after: float | None) -> 
     return after / before if before and after else None
 
 
-def noise_floor(found: Sequence[Verdict]) -> float:
+def noise_floor(verdicts: Sequence[Verdict]) -> float:
     """Return the noise floor of identical arms: the 95th percentile of the ratios' distance from 1. Needs at least one ratio."""
-    ratios = [verdict.ratio for verdict in found if verdict.ratio is not None]
+    ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
     return float(np.percentile([max(ratio, 1 / ratio) - 1 for ratio in ratios], 95))
 
 
-def alike_share(found: Sequence[Verdict]) -> float:
+def alike_share(verdicts: Sequence[Verdict]) -> float:
     """Return the share of verdicts without a difference. Needs at least one verdict."""
-    return sum(not verdict.tells_apart for verdict in found) / len(found)
+    return sum(not verdict.tells_apart for verdict in verdicts) / len(verdicts)
 
 
 def _label(better: Better, interval: Interval, p_adjusted: float, margin: float) -> str:
@@ -237,7 +237,7 @@ def _label(better: Better, interval: Interval, p_adjusted: float, margin: float)
     return CANNOT_TELL
 
 
-def left(n: int) -> int:
+def kept_units(n: int) -> int:
     """Return the number of n units that the trimming keeps."""
     return n - 2 * int(TRIMMED * n)
 
@@ -249,8 +249,8 @@ def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.flo
 
 
 def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:
-    found = _Mean.of(logarithms).mean if len(logarithms) > 1 else float(logarithms.mean())
-    return math.exp(found)
+    mean = _Mean.of(logarithms).mean if len(logarithms) > 1 else float(logarithms.mean())
+    return math.exp(mean)
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class _Mean:
     @classmethod
     def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
         """Compute the trimmed mean of at least two values."""
-        n, h = len(values), left(len(values))
+        n, h = len(values), kept_units(len(values))
         ordered, cut = np.sort(values), (n - h) // 2
         inner = ordered[cut : n - cut]
         winsorized = np.clip(ordered, inner[0], inner[-1])
