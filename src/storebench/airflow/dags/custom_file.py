@@ -11,7 +11,7 @@ from storebench.airflow import connections
 from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
 from storebench.planning import checks
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
 
@@ -31,7 +31,7 @@ def with_file(
     if own_file is None or file is None:
         return dict(params), None
     client, bucket = connections.s3(), connections.bucket()
-    files = own_files.find(client, file)
+    files = custom_files.find(client, file)
     seed = seed_of(file, files.version, files.size)
     folder = folder_of(own_file.id(seed))
     manifest = _manifest(client, bucket, folder)

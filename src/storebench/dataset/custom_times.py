@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from storebench.dataset.own_csv import Unusable
+from storebench.dataset.custom_csv import Unusable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from storebench.dataset import own_csv, own_times
+from storebench.dataset import custom_csv, custom_times
 from storebench.dataset.columns import MAX_SCALE, Column
-from storebench.dataset.own_csv import Unusable, of_part
+from storebench.dataset.custom_csv import Unusable, of_part
 from storebench.dataset.schema import Type
-from storebench.study.own_files import Files
+from storebench.study.custom_files import Files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +74,7 @@ def _streams(client: Any, files: Files) -> Generator[Part, None, None]:
         name = files.name_of(key)
         with objects.open(files.bucket, key, "rb", client=client) as stream:
             with of_part(name):
-                text = own_csv.decoded(stream)
+                text = custom_csv.decoded(stream)
             yield name, text
 
 
@@ -85,19 +85,19 @@ def comma_separated(stream: Any) -> Table:
 
 def _of_csv(parts: Iterator[Part]) -> Table:
     first, stream = next(parts)
-    records = own_csv.Records(stream)
+    records = custom_csv.Records(stream)
     with of_part(first):
         rows = iter(records)
-        names = own_csv.header(rows)
+        names = custom_csv.header(rows)
 
     def chunks() -> Iterator[Texts]:
         with of_part(first):
             yield from _chunks(rows, records, len(names))
         for name, stream in parts:
             with of_part(name):
-                others = own_csv.Records(stream)
+                others = custom_csv.Records(stream)
                 more = iter(others)
-                _check_names(own_csv.header(more), names, first, ordered=True)
+                _check_names(custom_csv.header(more), names, first, ordered=True)
                 yield from _chunks(more, others, len(names))
 
     return Table([Column(name) for name in names], chunks())
@@ -120,7 +120,7 @@ def _check_names(names: list[str], expected: list[str], first: str, *, ordered: 
         raise Unusable(f"its columns have another order than those of {first}. Give all parts the same order")
 
 
-def _chunks(rows: Iterator[list[str]], records: own_csv.Records, width: int) -> Iterator[Texts]:
+def _chunks(rows: Iterator[list[str]], records: custom_csv.Records, width: int) -> Iterator[Texts]:
     def checked() -> Iterator[list[str]]:
         for row in rows:
             if len(row) != width:
@@ -205,7 +205,7 @@ def _damaged(file: Any) -> str:
 
 
 def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
-    times = own_times.Times()
+    times = custom_times.Times()
     coded: dict[str, list[str]] = {}  # by the part's name
     for name, file in parts:
         with of_part(name), _readable(file) as found:
@@ -301,9 +301,9 @@ def texts(name: str, column: pa.Array, places: int = 0) -> list[str]:
     if t.is_decimal(kind) and not 0 <= kind.scale <= MAX_SCALE:
         return ["" if value is None else f"{value:f}" for value in column.to_pylist()]
     if t.is_date(kind):
-        column = own_times.of_dates(column)
+        column = custom_times.of_dates(column)
     if t.is_timestamp(kind):
-        column = own_times.of_timestamps(name, column, places)
+        column = custom_times.of_timestamps(name, column, places)
     found: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
     return found
 
