@@ -42,9 +42,9 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
         )
-    if found := _find(client, bucket, prefix):
+    if text := _find(client, bucket, prefix):
         print("found: it was there already", flush=True)
-        return _short(found)
+        return _short(text)
     files = custom_files.find(client, file)
     if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
@@ -130,7 +130,7 @@ class _Copy:
 
     def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
         for column, values in zip(self._table.columns, texts, strict=True):
-            column.see(values)
+            column.update(values)
             if column.longest > csv.field_size_limit():  # which those who read the copy would not take
                 raise Unusable(
                     f"the column {column.name!r} has a text of {column.longest:,} characters, and {csv.field_size_limit():,} are the most. Shorten it,"
@@ -179,7 +179,7 @@ def _find(client: Any, bucket: str, prefix: str) -> Manifest | None:
 
 def _short(manifest: Manifest) -> dict[str, Any]:
     text = manifest.to_json()
-    found: dict[str, Any] = json.loads(text)
+    message: dict[str, Any] = json.loads(text)
     if len(text.encode()) > protocol.MESSAGE_BYTES:
-        del found["fields"], found["schema"]
-    return found
+        del message["fields"], message["schema"]
+    return message

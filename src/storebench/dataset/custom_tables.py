@@ -107,12 +107,12 @@ def _check_names(names: list[str], expected: list[str], first: str, *, ordered: 
     """Raise Unusable for a part whose columns are not those of the first part."""
     if sorted(names) != sorted(expected):
         (name, *_) = (Counter(names) - Counter(expected)) or (Counter(expected) - Counter(names))
-        here, there = names.count(name), expected.count(name)
+        here, wanted = names.count(name), expected.count(name)
         where = (
             f"of {first} is missing"
-            if here < there
+            if here < wanted
             else f"is not in {first}"
-            if not there
+            if not wanted
             else "is there twice"
         )
         raise Unusable(f"the column {name!r} {where}. Give all parts the same columns, and a header")
@@ -127,8 +127,8 @@ def _chunks(rows: Iterator[list[str]], records: custom_csv.Records, width: int) 
                 raise Unusable(f"line {records.line:,}: a row has {len(row):,} values, the header {width:,}")
             yield row
 
-    whole = checked()
-    while held := list(itertools.islice(_until(whole, CHUNK_CHARACTERS), CHUNK_ROWS)):
+    checked_rows = checked()
+    while held := list(itertools.islice(_until(checked_rows, CHUNK_CHARACTERS), CHUNK_ROWS)):
         yield list(zip(*held, strict=True))
 
 
@@ -150,12 +150,12 @@ def _of_parquet(parts: Sequence[Part]) -> Table:
     types: dict[str, tuple[Type, ...]] = {}
     names: list[str] = []
     for name, file in parts:
-        with of_part(name), _readable(file) as found:
-            names = names or found.schema_arrow.names
-            _check_names(found.schema_arrow.names, names, parts[0][0])
-            for field in found.schema_arrow:
-                own, kind = _types(field), str(field.type)
-                if kind != "null" and own != types.setdefault(field.name, own):
+        with of_part(name), _readable(file) as parquet_file:
+            names = names or parquet_file.schema_arrow.names
+            _check_names(parquet_file.schema_arrow.names, names, parts[0][0])
+            for field in parquet_file.schema_arrow:
+                arrow_types, kind = _types(field), str(field.type)
+                if kind != "null" and arrow_types != types.setdefault(field.name, arrow_types):
                     raise Unusable(
                         f"the column {field.name!r} is {kind} here, and {kinds[field.name]} in a part before. Give the parts the same types"
                     )
@@ -171,12 +171,12 @@ def _readable(file: Any, **settings: Any) -> Iterator[Any]:
     from pyarrow import parquet as pq
 
     try:
-        whole = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
+        parquet_file = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, "it is no Parquet file") from None
     try:
-        with whole:
-            yield whole
+        with parquet_file:
+            yield parquet_file
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, _damaged(file)) from None
     except UnicodeDecodeError as error:
@@ -193,11 +193,11 @@ def _damaged(file: Any) -> str:
     import pyarrow as pa
     from pyarrow import parquet as pq
 
-    found = pq.ParquetFile(file)
-    for name in found.schema_arrow.names:
+    parquet_file = pq.ParquetFile(file)
+    for name in parquet_file.schema_arrow.names:
         rows = 0
         try:
-            for batch in found.iter_batches(1_000, columns=[name]):
+            for batch in parquet_file.iter_batches(1_000, columns=[name]):
                 rows += batch.num_rows
         except (pa.ArrowException, OSError):
             return f"the column {name!r} cannot be read behind its row {rows:,}. Write the file anew"
@@ -208,24 +208,32 @@ def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
     times = custom_times.Times()
     coded: dict[str, list[str]] = {}  # by the part's name
     for name, file in parts:
-        with of_part(name), _readable(file) as found:
-            times.see(file, _batch_rows(found))
-            coded[name] = _coded(found)
+        with of_part(name), _readable(file) as parquet_file:
+            times.update(file, _batch_rows(parquet_file))
+            coded[name] = _coded(parquet_file)
     unit = times.int96_unit()
     for name, file in parts:
         settings = {"coerce_int96_timestamp_unit": unit, "read_dictionary": coded[name]}
-        with of_part(name), _readable(file, **settings) as found:
-            for batch in found.iter_batches(batch_size=_batch_rows(found)):
+        with of_part(name), _readable(file, **settings) as parquet_file:
+            for batch in parquet_file.iter_batches(batch_size=_batch_rows(parquet_file)):
                 for chunk in _slices(batch):
-                    yield [texts(one, chunk.column(one), times.places.get(one, 0)) for one in names]
+                    yield [
+                        texts(column, chunk.column(column), times.places.get(column, 0)) for column in names
+                    ]
 
 
-def _coded(found: Any) -> list[str]:
+def _coded(parquet_file: Any) -> list[str]:
     """Return the names of text columns that a file keeps as dictionaries. Read as such, a long text that is in many rows is in memory once."""
-    groups = range(min(found.metadata.num_row_groups, SAMPLED_GROUPS))
-    chunks = (found.metadata.row_group(one).column(n) for one in groups for n in range(len(found.schema)))
+    groups = range(min(parquet_file.metadata.num_row_groups, SAMPLED_GROUPS))
+    chunks = (
+        parquet_file.metadata.row_group(group).column(n)
+        for group in groups
+        for n in range(len(parquet_file.schema))
+    )
     coded = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page}
-    return [one.name for one in found.schema_arrow if one.name in coded and str(one.type) in TEXTS]
+    return [
+        field.name for field in parquet_file.schema_arrow if field.name in coded and str(field.type) in TEXTS
+    ]
 
 
 def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -250,15 +258,15 @@ def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         start, before = end, ends[end - 1]
 
 
-def _batch_rows(found: Any) -> int:
-    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
+def _batch_rows(parquet_file: Any) -> int:
+    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(parquet_file))))
 
 
-def _row_characters(found: Any) -> int:
+def _row_characters(parquet_file: Any) -> int:
     """Estimate the characters of a row, as a share of CHUNK_CHARACTERS."""
-    groups = [found.metadata.row_group(n) for n in range(found.metadata.num_row_groups)]
+    groups = [parquet_file.metadata.row_group(n) for n in range(parquet_file.metadata.num_row_groups)]
     texts = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-    return texts + VALUE_CHARACTERS * len(found.schema_arrow)
+    return texts + VALUE_CHARACTERS * len(parquet_file.schema_arrow)
 
 
 def _types(field: pa.Field) -> tuple[Type, ...]:
@@ -304,8 +312,8 @@ def texts(name: str, column: pa.Array, places: int = 0) -> list[str]:
         column = custom_times.of_dates(column)
     if t.is_timestamp(kind):
         column = custom_times.of_timestamps(name, column, places)
-    found: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
-    return found
+    values: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
+    return values
 
 
 def _of_float(name: str, value: float | None) -> str:

@@ -16,7 +16,7 @@ def read(data):
     texts = {column.name: [] for column in table.columns}
     for chunk in table.chunks:
         for column, values in zip(table.columns, chunk, strict=True):
-            column.see(values)
+            column.update(values)
             texts[column.name] += values
     return texts, {column.name: column.field() for column in table.columns}
 
