@@ -43,7 +43,7 @@ class Column:
         self._misfit: str | None = None
 
     def update(self, texts: Sequence[str]) -> None:
-        """Update what is known of the column with a chunk of its texts; a null is empty."""
+        """Update the column's statistics with a chunk of texts; a null is empty."""
         present = {text for text in texts if text}
         self._nullable = self._nullable or "" in texts
         if not present:

@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV in the bucket, with its schema and manifest.
+"""Make a dataset from a custom file: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV with a schema and manifest.
 
 The copy has the same rows in canonical text (storebench.dataset.schema). So every store reads it as it reads the generated dataset, and a
 file that changes meanwhile changes no run.

@@ -40,7 +40,7 @@ class Times:
         self._beyond: set[str] = set()
 
     def update(self, file: Any, batch_rows: int) -> None:
-        """Update what is known of the columns with a file."""
+        """Update the decimal places of each column with a file."""
         from pyarrow import parquet as pq
 
         parquet_file = pq.ParquetFile(file, pre_buffer=False)

@@ -99,7 +99,7 @@ class Manifest:
 
 
 def schema_of(manifest: Mapping[str, Any]) -> tuple[Field, ...]:
-    """The fields of a file of one's own, as its manifest tells them. Raises ValueError that says why for what is no such manifest."""
+    """Return the fields of a custom file from its manifest. Raises ValueError for a manifest without usable fields."""
     known = {field.name for field in fields(Field)}
     schema = []
     for field in _get(manifest, "schema", list):

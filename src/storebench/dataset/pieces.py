@@ -56,7 +56,7 @@ class Piece:
 
 
 def entire(names: str, rows: Sequence[Texts]) -> list[Piece]:
-    """Whole fields `names`, separated by spaces; each entry of `rows` has a text for each of them."""
+    """Return the piece of entire fields. `names`: the fields, separated by spaces. `rows`: a text for each field."""
     fields = tuple(FIELD_NAMES.index(name) for name in names.split())
     hashes = {text: text_hash(text) for text in set(itertools.chain.from_iterable(rows))}
     sums = np.array([[hashes[text] for text in texts] for texts in zip(*rows, strict=True)], dtype=np.uint64)
@@ -64,7 +64,7 @@ def entire(names: str, rows: Sequence[Texts]) -> list[Piece]:
 
 
 def single(name: str, texts: Sequence[str]) -> list[Piece]:
-    """One whole field."""
+    """Return the piece of one entire field."""
     return entire(name, [(text,) for text in texts])
 
 
