@@ -23,10 +23,10 @@ def measured_with(
     """
     stores = [name for name in (store, study.store(store).filled_by) if name]
     options = [option for name in stores for option in study.store(name).options]
-    of_study = [
+    own = [
         name
         for name, field in study.study_params.items()
         if field.earlier is None or params.get(name, field.earlier) != field.earlier
     ]
     sizes = [name for name in FIELDS if name in params] if brings else []
-    return {name: params[name] for name in dict.fromkeys([*POD, *of_study, *options, *sizes])}
+    return {name: params[name] for name in dict.fromkeys([*POD, *own, *options, *sizes])}
