@@ -34,7 +34,7 @@ from bench.raw_log import RAW_LOG
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
 from storebench.stores.point_operations import generators, requests
-from storebench.stores.point_operations.asked import Load
+from storebench.stores.point_operations.load_plan import Load
 from storebench.stores.point_operations.mongodb import MongoDB
 from storebench.stores.point_operations.requests import PERCENTILES, Requests
 

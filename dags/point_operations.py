@@ -1,8 +1,8 @@
 """The study of point operations under load."""
 
 from storebench.airflow.dags.study import study_dag
-from storebench.stores.point_operations.asked import LOADS, PARAMS
 from storebench.stores.point_operations.claims import CLAIMS
+from storebench.stores.point_operations.load_plan import LOADS, PARAMS
 from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
 
 STORES = ("mongodb", "cassandra")

@@ -30,10 +30,10 @@ def mistakes_of(value: Any, where: str = "") -> Iterator[str]:
     """
     declared: type = type(value)
     kinds = _of_fields(declared)
-    for one in fields(value):
-        empty = one.default == "" or "may_be_empty" in one.metadata
-        path = f"{where}.{one.name}" if where else one.name
-        yield from mistakes(getattr(value, one.name), kinds[one.name], path, empty=empty)
+    for field in fields(value):
+        empty = field.default == "" or "may_be_empty" in field.metadata
+        path = f"{where}.{field.name}" if where else field.name
+        yield from mistakes(getattr(value, field.name), kinds[field.name], path, empty=empty)
 
 
 def mistakes_of_class(declared: type) -> Iterator[str]:
@@ -44,9 +44,9 @@ def mistakes_of_class(declared: type) -> Iterator[str]:
         if hasattr(declared, name):
             yield from mistakes(getattr(declared, name), kind, name)
     for base in declared.__mro__:
-        own = vars(base)
-        for name, value in own.items():
-            known = name.startswith("_") or name in kinds or name in own.get("__annotations__", {})
+        members = vars(base)
+        for name, value in members.items():
+            known = name.startswith("_") or name in kinds or name in members.get("__annotations__", {})
             if known or hasattr(value, "__get__") or isinstance(value, type):
                 continue
             if meant := did_you_mean(name, kinds, most=1, cutoff=NEAR):
@@ -61,22 +61,22 @@ def mistakes(value: object, kind: Any, where: str, *, empty: bool = True) -> Ite
     if origin in (Union, UnionType):
         yield from _of_union(value, kind, where)
     elif origin is Literal:
-        if not any(value == one and type(value) is type(one) for one in inner):
+        if not any(value == choice and type(value) is type(choice) for choice in inner):
             meant = did_you_mean(value, [*map(repr, inner)], most=1) if isinstance(value, str) else ""
             yield f"{_wrong(value, kind, where)}.{meant}".removesuffix(".")
     elif origin is tuple:
         if not isinstance(value, tuple):
             yield _wrong(value, kind, where) + _as_tuple(value)
             return
-        for place, one in enumerate(value):
-            yield from mistakes(one, inner[0], f"{where}[{_label(one, place)}]", empty=False)
+        for place, item in enumerate(value):
+            yield from mistakes(item, inner[0], f"{where}[{_label(item, place)}]", empty=False)
     elif origin is Mapping:
         if not isinstance(value, Mapping):
             yield _wrong(value, kind, where)
             return
-        for name, one in value.items():
+        for name, item in value.items():
             yield from mistakes(name, inner[0], f"a name in {where}", empty=False)
-            yield from mistakes(one, inner[1], f"{where}[{name!r}]")
+            yield from mistakes(item, inner[1], f"{where}[{name!r}]")
     elif origin is Callable:
         if not callable(value):
             yield _wrong(value, kind, where)
@@ -89,7 +89,7 @@ def mistakes(value: object, kind: Any, where: str, *, empty: bool = True) -> Ite
 
 
 def _of_union(value: object, kind: Any, where: str) -> Iterator[str]:
-    others = [one for one in get_args(kind) if one is not NoneType]
+    others = [inner for inner in get_args(kind) if inner is not NoneType]
     if value is None and NoneType in get_args(kind):
         return
     if len(others) == 1:
@@ -97,7 +97,7 @@ def _of_union(value: object, kind: Any, where: str) -> Iterator[str]:
             yield f"{where} is empty: leave it out"
         else:
             yield from mistakes(value, others[0], where)
-    elif all(any(mistakes(value, one, where)) for one in others):
+    elif all(any(mistakes(value, other, where)) for other in others):
         yield _wrong(value, kind, where)
 
 
@@ -112,18 +112,18 @@ def _is(value: object, kind: type) -> bool:
 def _wrong(value: object, kind: Any, where: str) -> str:
     shown = repr(value)
     shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
-    return f"{where} is {shown}, and must be {_in_words(kind)}"
+    return f"{where} is {shown}, and must be {_description(kind)}"
 
 
-def _in_words(kind: Any) -> str:
+def _description(kind: Any) -> str:
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         *first, last = map(repr, inner)
         return f"{', '.join(first)} or {last}" if first else last
     if origin in (Union, UnionType):
-        return " or ".join(_in_words(one) for one in inner)
+        return " or ".join(_description(member) for member in inner)
     if origin is tuple:
-        return f"a tuple, each item {_in_words(inner[0])}"
+        return f"a tuple, each item {_description(inner[0])}"
     if origin is Mapping:
         return "a dict"
     if origin is Callable:
@@ -154,7 +154,7 @@ def _of_fields(kind: type) -> Mapping[str, Any]:
 
 def _of_variables(declared: type) -> dict[str, Any]:
     """Return the annotations of a class's ClassVars by name, including inherited ClassVars."""
-    found = {}
+    kinds = {}
     for base in reversed(declared.__mro__):
         for name, annotation in vars(base).get("__annotations__", {}).items():
             # Resolve each annotation alone: other annotations of a store may name a client library that is not installed
@@ -164,5 +164,5 @@ def _of_variables(declared: type) -> dict[str, Any]:
             except NameError:
                 continue
             if get_origin(kind) is ClassVar:
-                (found[name],) = get_args(kind)
-    return found
+                (kinds[name],) = get_args(kind)
+    return kinds

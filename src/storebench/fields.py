@@ -145,10 +145,10 @@ class Flag(Field):
 
     def _read(self, value: Any) -> bool:
         known = {"true": True, "yes": True, "false": False, "no": False}
-        found = known.get(str(value).strip().lower())
-        if found is None:
+        flag = known.get(str(value).strip().lower())
+        if flag is None:
             raise self._refused(value, "true or false")
-        return found
+        return flag
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,10 +181,10 @@ class Values(Field):
         given = value.split(",") if isinstance(value, str) else value
         if not isinstance(given, (list, tuple)):
             given = [given]
-        found = [self.check(text) for one in given if (text := str(one).strip())]
-        if not found:
+        values = [self.check(text) for item in given if (text := str(item).strip())]
+        if not values:
             raise SpecError(f"{self.title}: give at least one of {', '.join(map(str, self.examples))}")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,10 +220,10 @@ def _check_kept(value: Any, depth: int) -> None:
     if isinstance(value, dict | list):
         if not depth:
             raise ValueError(TOO_DEEP)
-        for one in value:
-            _check_kept(one, depth - 1)
-        for one in value.values() if isinstance(value, dict) else ():
-            _check_kept(one, depth - 1)
+        for inner in value:
+            _check_kept(inner, depth - 1)
+        for inner in value.values() if isinstance(value, dict) else ():
+            _check_kept(inner, depth - 1)
 
 
 def storable(value: Any, depth: int = DEEPEST) -> Any:
@@ -239,8 +239,8 @@ def storable(value: Any, depth: int = DEEPEST) -> Any:
         if not depth:
             return TOO_DEEP
         if isinstance(value, Mapping):
-            return {storable(str(name)): storable(one, depth - 1) for name, one in value.items()}
-        return [storable(one, depth - 1) for one in value]
+            return {storable(str(name)): storable(inner, depth - 1) for name, inner in value.items()}
+        return [storable(inner, depth - 1) for inner in value]
     return value
 
 
@@ -252,7 +252,7 @@ def field_of(title: str, text: str, rules: Mapping[str, Any]) -> Field:
     kind = KINDS.get(str(rules.get("kind")))
     if kind is None:
         raise SpecError(f"{title}: there is no kind of parameter {rules.get('kind')!r}")
-    values: dict[str, Any] = {one.name: rules[one.name] for one in fields(kind) if one.name in rules}
+    values: dict[str, Any] = {field.name: rules[field.name] for field in fields(kind) if field.name in rules}
     if issubclass(kind, Values):
         values["check"] = str
     return kind(title=title, text=text, **{**values, "examples": tuple(values["examples"])})

@@ -113,7 +113,7 @@ def by_environment(url: str) -> PoolManager:
 
 def _cause(error: HTTPError) -> BaseException:
     """Return the system's error behind an error of urllib3."""
-    found: BaseException = error.reason or error if isinstance(error, MaxRetryError) else error
-    if isinstance(found, ProtocolError) and len(found.args) > 1:
-        return found.args[1]  # type: ignore[no-any-return]
-    return found.__cause__ or found
+    cause: BaseException = error.reason or error if isinstance(error, MaxRetryError) else error
+    if isinstance(cause, ProtocolError) and len(cause.args) > 1:
+        return cause.args[1]  # type: ignore[no-any-return]
+    return cause.__cause__ or cause

@@ -32,11 +32,11 @@ def keep_out(*secrets: str) -> None:
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
     """Yield the secrets in a connection's extra: values of secret names at any depth, and logins in addresses."""
     if isinstance(value, Mapping):
-        for inner, one in value.items():
-            yield from secrets_in(one, str(inner))
+        for inner, item in value.items():
+            yield from secrets_in(item, str(inner))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from secrets_in(one, name)
+        for item in value:
+            yield from secrets_in(item, name)
     elif isinstance(value, str):
         if any(word in name.casefold() for word in SECRET_NAMES):
             yield value
@@ -80,8 +80,8 @@ def guard() -> None:
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str] | None:
     parts = []
-    for form in sorted({form for one in _secrets for form in _forms(one)}, key=len, reverse=True):
-        part = re.sub(r"%([0-9A-Fa-f]{2})", lambda found: f"%(?i:{found[1]})", re.escape(form))
+    for form in sorted({form for secret in _secrets for form in _forms(secret)}, key=len, reverse=True):
+        part = re.sub(r"%([0-9A-Fa-f]{2})", lambda match: f"%(?i:{match[1]})", re.escape(form))
         parts.append(part if len(form) >= WHOLE_CHARACTERS else rf"(?<!\w){part}(?!\w)")
     return re.compile("|".join(parts)) if parts else None
 

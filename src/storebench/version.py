@@ -35,10 +35,10 @@ def code_version() -> str:
 
 def version_of(revision: str) -> str:
     """Return the version of a revision: the output of `git describe`, followed by `-untracked` and the hash of the changes."""
-    found = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?(?:-[0-9a-f]{8})?)", revision)
-    if not found:
+    match = re.fullmatch(r"([0-9a-f]{12})[0-9a-f]*((?:-dirty)?(?:-untracked)?(?:-[0-9a-f]{8})?)", revision)
+    if not match:
         return f"{__version__}+unknown"
-    return f"{__version__}+g{found[1]}{found[2].replace('-', '.')}"
+    return f"{__version__}+g{match[1]}{match[2].replace('-', '.')}"
 
 
 def _described(checkout: Path) -> str:
@@ -47,8 +47,8 @@ def _described(checkout: Path) -> str:
     git = ["git", "-C", str(checkout), "-c", f"safe.directory={checkout}"]
 
     def said(arguments: tuple[str, ...]) -> bytes:
-        done = subprocess.run([*git, *arguments], capture_output=True, timeout=TIMEOUT_S, check=True)
-        return done.stdout
+        process = subprocess.run([*git, *arguments], capture_output=True, timeout=TIMEOUT_S, check=True)
+        return process.stdout
 
     try:
         revision, untracked = said(DESCRIBE).decode().strip(), said(UNTRACKED)

@@ -18,8 +18,8 @@ from deltalake import DeltaTable, write_deltalake
 from pyarrow import csv
 
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.custom_file import encoded
 from storebench.dataset.generate import generate_chunk, header
-from storebench.dataset.own import encoded
 from storebench.dataset.schema import FIELD_NAMES, FIELDS, Field
 from storebench.dataset.typed import ARROW_SCHEMA, arrow_schema, csv_reader
 from storebench.errors import StoreRefused, VerificationFailed

@@ -18,7 +18,7 @@ from storebench.airflow.outcome.retrieve import discard, whole
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import int96, own_file
 from tests.bulk import bulk_study, cell_at, spec_for
@@ -73,7 +73,7 @@ def dataset(place, tmp_path):
         for name, part in data.items() if kind == "folder" else [(kind, data)]:
             client.put_object(Bucket=bucket, Key=f"{key}{'/' if kind == 'folder' else '.'}{name}", Body=part)
         file = f"s3://{bucket}/{key}{'/' if kind == 'folder' else '.' + kind}"
-        files = own_files.find(client, file)
+        files = custom_files.find(client, file)
         seed = seed_of(file, files.version, files.size)
         made.append(folder := folder_of(OWN.id(seed)))
         spec = DatasetSpec(bucket, folder, OWN.max_rows, seed, file=file)

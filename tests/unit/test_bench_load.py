@@ -19,7 +19,7 @@ def logged(took_from):
     found = Requests(
         number=zeros,
         began_s=meant_s,
-        took_s=ended_s - took_from(meant_s, began_s),
+        latency_s=ended_s - took_from(meant_s, began_s),
         served_s=ended_s - began_s,
         outcome=zeros,
         measured_from_s=1.0,

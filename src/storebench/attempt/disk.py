@@ -65,7 +65,7 @@ def measure(folder: Path) -> Uncached:
     return _read(random.sample(candidates, min(FILES, len(candidates))))
 
 
-def told() -> float | None:
+def uncached_mb_per_s() -> float | None:
     """Return the rate of this pod's disk in MB per second from the environment; None if the rate is not known."""
     text = os.environ.get(VARIABLE)
     return rate_of(text) if text else None
@@ -123,8 +123,8 @@ def _never_read(folder: Path, before_s: float) -> Iterator[Path]:
 
 def _is_old(info: os.stat_result, before_s: float) -> bool:
     """Return whether a file is large, has no holes, and has no time after `before_s`."""
-    whole = info.st_size >= STRETCH_BYTES and info.st_blocks * 512 >= info.st_size
-    return whole and max(info.st_atime, info.st_mtime, info.st_ctime) < before_s
+    has_all_blocks = info.st_size >= STRETCH_BYTES and info.st_blocks * 512 >= info.st_size
+    return has_all_blocks and max(info.st_atime, info.st_mtime, info.st_ctime) < before_s
 
 
 def _read(paths: Sequence[Path]) -> Uncached:

@@ -155,14 +155,14 @@ class Attempt:
         """Record a reason that may have changed the attempt's time. The attempt still counts."""
         self.result.perhaps_disturbed = "; ".join(filter(None, [self.result.perhaps_disturbed, reason]))
 
-    def durability(self, found: Durability) -> None:
+    def durability(self, durability: Durability) -> None:
         """Record the guarantee of the operation's acknowledgements. Raises TypeError for anything but a Durability."""
-        if not isinstance(found, Durability):
+        if not isinstance(durability, Durability):
             raise TypeError(
-                f"durability() returned {found!r}: return Durability(kind, stated) of storebench.stores.base, such as"
+                f"durability() returned {durability!r}: return Durability(kind, stated) of storebench.stores.base, such as"
                 ' Durability("disk", "fsync of each write")'
             )
-        self.result.durability, self.result.durability_stated = found.kind, found.stated
+        self.result.durability, self.result.durability_stated = durability.kind, durability.stated
 
     def _cpu_elsewhere_s(self) -> CpuSeconds | None:
         """Return the CPU seconds so far of the store's processes outside this pod, by machine."""

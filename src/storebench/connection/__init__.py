@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from storebench import redact
 from storebench.connection.forms import normal
-from storebench.connection.typed import in_words
+from storebench.connection.typed import host_list
 from storebench.errors import SpecError
 
 
@@ -44,8 +44,8 @@ class Connection:
         )
         fields = asdict(self)
         name = fields.pop("name")
-        for one, value in normal(name, fields).items():
-            object.__setattr__(self, one, value)
+        for attribute, value in normal(name, fields).items():
+            object.__setattr__(self, attribute, value)
 
     @classmethod
     def from_json(cls, name: str, text: str) -> Connection:
@@ -56,7 +56,10 @@ class Connection:
             if isinstance(extra, str):
                 extra = json.loads(extra)
             fields: dict[str, Any] = {
-                **{one: data.get(one) or "" for one in ("host", "login", "password", "schema")},
+                **{
+                    attribute: data.get(attribute) or ""
+                    for attribute in ("host", "login", "password", "schema")
+                },
                 "port": int(data["port"]) if data.get("port") else None,
                 "extra": {**extra},
             }
@@ -74,7 +77,9 @@ class Connection:
 
     def to_json(self) -> str:
         """Return the JSON that `from_json` reads."""
-        return json.dumps({one: value for one, value in asdict(self).items() if one != "name"})
+        return json.dumps(
+            {attribute: value for attribute, value in asdict(self).items() if attribute != "name"}
+        )
 
     def addresses(self, port: int) -> list[tuple[str, int]]:
         """Return the host and the port of each server. `port`: the default port."""
@@ -82,12 +87,12 @@ class Connection:
             return [(self.host, self.port or port)]
         if ":" in self.host and "," not in self.host and not self.host.startswith("["):  # IPv6
             return [(self.host, self.port or port)]
-        parts = [urlsplit(f"//{one}") for one in self.host.split(",")]
+        parts = [urlsplit(f"//{address}") for address in self.host.split(",")]
         return [(part.hostname or "", part.port or self.port or port) for part in parts]
 
     def where(self, port: int) -> str:
         """Return the servers' addresses as readable text: `HOST:PORT,HOST:PORT`."""
-        return in_words(self.addresses(port))
+        return host_list(self.addresses(port))
 
     @property
     def tls(self) -> bool:

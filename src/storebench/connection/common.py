@@ -6,7 +6,7 @@ import re
 import ssl
 from typing import Any
 
-from storebench.connection.typed import Address, Typed, in_words
+from storebench.connection.typed import Address, Typed, host_list
 
 # Keys of the extra that every connection may have, for storebench.attempt.usage and storebench.stores.point_operations.rest
 COMMON = ("usage_url", "services")
@@ -19,29 +19,29 @@ Fields = dict[str, Any]
 
 def place_and_login(typed: Typed, addresses: list[Address], *, login: bool) -> Fields:
     """Take the addresses and, if `login`, the login and the password. Return the normal fields."""
-    found: Fields = {"host": in_words(addresses), "port": None, "login": "", "password": ""}
+    fields: Fields = {"host": host_list(addresses), "port": None, "login": "", "password": ""}
     if len(addresses) == 1:
-        found["host"], found["port"] = addresses[0]
+        fields["host"], fields["port"] = addresses[0]
     if login:
-        found |= {name: str(typed.field(name)) for name in ("login", "password")}
-        if found["password"] and not found["login"]:
+        fields |= {name: str(typed.field(name)) for name in ("login", "password")}
+        if fields["password"] and not fields["login"]:
             raise typed.wrong("login", "is empty, and there is a password")
-    return found
+    return fields
 
 
 def common(typed: Typed) -> Fields:
     """Take the keys of COMMON from the extra. Return the keys that have a value."""
-    found: Fields = {}
+    fields: Fields = {}
     if url := typed.text("usage_url"):
         if "@" in url or not url.startswith(("http://", "https://")):
             raise typed.wrong("extra usage_url", "has to be http(s)://HOST:PORT/PATH, without a login")
-        found["usage_url"] = url
+        fields["usage_url"] = url
     if services := typed.mapping("services"):
         for client, place in services.items():
             if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", str(place)):
                 raise typed.wrong("extra services", f"{client} has to be HOST or HOST:PORT")
-        found["services"] = services
-    return found
+        fields["services"] = services
+    return fields
 
 
 def nothing_behind(typed: Typed, path: str, query: str) -> None:
@@ -50,16 +50,16 @@ def nothing_behind(typed: Typed, path: str, query: str) -> None:
         raise typed.wrong("host", "has something behind the server's name. Type the name alone")
 
 
-def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls", *more: str) -> Fields:
+def tls_of(typed: Typed, encrypted: bool | None, insecure: bool, field: str = "tls", *more: str) -> Fields:
     """Take `ca_certs` and `verify_certs` from the extra. Return these keys and `tls`.
 
-    `asked`: whether the field `field` asks for TLS; if None, `ca_certs` or a false `verify_certs` turns TLS on. `insecure`: whether another
+    `encrypted`: whether the field `field` asks for TLS; if None, `ca_certs` or a false `verify_certs` turns TLS on. `insecure`: whether another
     option turns the check of certificates off. `more`: other names of `verify_certs`.
     """
-    told = {key: typed.any(key) for key in more}
+    files = {key: typed.any(key) for key in more}
     authority = typed.text("ca_certs")
     if paths := [
-        key for key, value in told.items() if isinstance(value, str) and ("/" in value or PEM in value)
+        key for key, value in files.items() if isinstance(value, str) and ("/" in value or PEM in value)
     ]:
         raise typed.wrong(f"extra {paths[0]}", AUTHORITY)
     verify = typed.boolean("verify_certs", *more)
@@ -68,19 +68,19 @@ def tls_of(typed: Typed, asked: bool | None, insecure: bool, field: str = "tls",
             "extra verify_certs", "is true, and another option asks for no check of certificates. Keep one"
         )
     verify = False if insecure else verify
-    if authority and asked is False:
+    if authority and encrypted is False:
         raise typed.wrong(f"extra ca_certs and {field}", f"a CA is for TLS, and {field} asks for none")
     if authority and verify is False:
         raise typed.wrong("extra ca_certs and verify_certs", "a CA is for a check of certificates. Keep one")
-    found: Fields = {}
-    if asked is None and (authority or verify is False):
-        asked = True
-    if asked is not None:
-        found["tls"] = asked
-    if found.get("tls"):
-        found |= {"ca_certs": certificates(typed, "ca_certs", authority)} if authority else {}
-        found |= {"verify_certs": False} if verify is False else {}
-    return found
+    fields: Fields = {}
+    if encrypted is None and (authority or verify is False):
+        encrypted = True
+    if encrypted is not None:
+        fields["tls"] = encrypted
+    if fields.get("tls"):
+        fields |= {"ca_certs": certificates(typed, "ca_certs", authority)} if authority else {}
+        fields |= {"verify_certs": False} if verify is False else {}
+    return fields
 
 
 def certificates(typed: Typed, key: str, text: str) -> str:

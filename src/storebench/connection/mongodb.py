@@ -14,23 +14,23 @@ def mongodb(typed: Typed) -> Fields:
     """Return the normal form: `scheme` is mongodb+srv or absent, and `options` has all options except TLS options."""
     before, addresses, path, query = typed.place(("mongodb", "mongodb+srv", "mongo"), several=True)
     srv = typed.boolean("srv")
-    found = [
+    schemes = [
         ("host", "mongodb" if before == "mongo" else before),
         ("extra scheme", typed.choice("scheme", ("mongodb", "mongodb+srv"))),
         ("extra srv", "" if srv is None else "mongodb+srv" if srv else "mongodb"),
     ]
-    scheme = typed.one(found, "schemes") or "mongodb"
+    scheme = typed.agreed(schemes, "schemes") or "mongodb"
     if scheme == "mongodb+srv":
         if len(addresses) > 1:
             raise typed.wrong("host", "mongodb+srv has one name, whose DNS names the servers")
         if addresses[0][1] is not None:
             raise typed.wrong("port", "mongodb+srv has the ports from DNS. Leave it empty")
-    database = typed.one([("host", path), ("schema", typed.field("schema"))], "databases")
+    database = typed.agreed([("host", path), ("schema", typed.field("schema"))], "databases")
     options, insecure = _mongodb_options(typed, query)
-    tls, told = typed.boolean(*MONGODB_TLS), options.pop("tls", None)
-    if tls is not None and told is not None and tls != told:
+    tls, option = typed.boolean(*MONGODB_TLS), options.pop("tls", None)
+    if tls is not None and option is not None and tls != option:
         raise typed.wrong("extra tls and options", "they contradict each other. Keep one")
-    tls = told if tls is None else tls
+    tls = option if tls is None else tls
     if tls is None and scheme == "mongodb+srv":
         tls = True  # mongodb+srv addresses imply TLS
     extra = tls_of(typed, tls, insecure)
@@ -104,12 +104,12 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
     known = {option.casefold(): option for option in (*MONGODB_OPTIONS, *MONGODB_INSECURE, *MONGODB_TLS)}
     files = {option.casefold() for option in MONGODB_FILES}
     key_files = {option.casefold() for option in MONGODB_KEY_FILES}
-    asked = typed.text("options").lstrip("?")
-    if "://" in asked or "@" in asked:
+    typed_options = typed.text("options").lstrip("?")
+    if "://" in typed_options or "@" in typed_options:
         raise typed.wrong(
             "extra options", "has to be the part after the ? of a connection string, with %40 for @"
         )
-    texts = [("host", query), ("extra options", asked)]
+    texts = [("host", query), ("extra options", typed_options)]
     said = [
         (field, name, value)
         for field, text in texts
@@ -117,7 +117,7 @@ def _mongodb_options(typed: Typed, query: str) -> tuple[dict[str, Any], bool]:
     ]
     said += [
         (f"extra {key}", key, _option_text(typed.any(key)))
-        for key in typed.left()
+        for key in typed.untaken()
         if key.casefold() in {*known, *files, *key_files} - {"tls", "ssl", "allow_insecure"}
     ]
     if (allow := typed.boolean("allow_insecure")) is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from storebench.connection.common import COMMON, Fields, certificates, common, nothing_behind
-from storebench.connection.typed import Typed, in_words
+from storebench.connection.typed import Typed, host_list
 
 # Keys of Airflow's form that refer to settings outside the connection.
 ROLES = (
@@ -38,12 +38,12 @@ def s3(typed: Typed) -> Fields:
         raise typed.wrong(
             "extra config_kwargs", "no other setting than addressing_style=path can be used. Leave it out"
         )
-    told = [
+    texts = [
         ("extra endpoint_url", typed.text("endpoint_url")),
         ("extra service_config", str(service.get("endpoint_url") or "")),
     ]
-    found = [(field, typed.address(field, text)) for field, text in told if text]
-    endpoint = typed.one([*found, ("host", _s3_host(typed))], "servers")
+    addresses = [(field, typed.address(field, text)) for field, text in texts if text]
+    endpoint = typed.agreed([*addresses, ("host", _s3_host(typed))], "servers")
     extra = _s3_authority(typed, endpoint) | common(typed)
     extra |= {"endpoint_url": endpoint} if endpoint else {}
     both = (
@@ -51,7 +51,7 @@ def s3(typed: Typed) -> Fields:
         ("bucket", "bucket_name", r"[A-Za-z0-9._-]{1,255}", "bucket"),
     )
     for key, other, pattern, what in both:
-        value = typed.one(
+        value = typed.agreed(
             [(f"extra {key}", typed.text(key)), ("extra service_config", str(service.get(other) or ""))],
             f"{what}s",
         )
@@ -63,11 +63,11 @@ def s3(typed: Typed) -> Fields:
         extra |= {key: value} if value else {}
     if options := typed.mapping("delta_rs"):
         extra["delta_rs"] = options
-    login = typed.one(
+    login = typed.agreed(
         [("login", typed.field("login")), ("extra aws_access_key_id", typed.text("aws_access_key_id"))],
         "keys",
     )
-    password = typed.one(
+    password = typed.agreed(
         [
             ("password", typed.field("password")),
             ("extra aws_secret_access_key", typed.text("aws_secret_access_key")),
@@ -98,8 +98,8 @@ def _s3_host(typed: Typed) -> str:
         return ""
     before, addresses, path, query = typed.place(("http", "https"))
     nothing_behind(typed, path, query)
-    scheme = typed.one([("host", before), ("schema", schema)], "schemes")
-    return f"{scheme or 'https'}://{in_words(addresses)}"
+    scheme = typed.agreed([("host", before), ("schema", schema)], "schemes")
+    return f"{scheme or 'https'}://{host_list(addresses)}"
 
 
 def _s3_authority(typed: Typed, endpoint: str) -> Fields:
@@ -114,7 +114,7 @@ def _s3_authority(typed: Typed, endpoint: str) -> Fields:
             "clients of S3 in Java check every certificate. Type your CA's certificates into the extra's ca_certs",
         )
     text = verify if isinstance(verify, str) and verify.strip().casefold() not in ("true", "1", "yes") else ""
-    authority = typed.one([("extra verify", text), ("extra ca_certs", typed.text("ca_certs"))], "CAs")
+    authority = typed.agreed([("extra verify", text), ("extra ca_certs", typed.text("ca_certs"))], "CAs")
     if not authority:
         return {}
     if endpoint.startswith("http://"):

@@ -29,8 +29,8 @@ def elasticsearch(typed: Typed) -> Fields:
     schema = str(typed.field("schema")).casefold()
     if schema and schema not in schemes:
         raise typed.wrong("schema", "has to be http or https")
-    told = [("host", before), ("schema", schema), ("extra scheme", typed.choice("scheme", schemes))]
-    scheme = typed.one(told, "schemes")
+    given = [("host", before), ("schema", schema), ("extra scheme", typed.choice("scheme", schemes))]
+    scheme = typed.agreed(given, "schemes")
     if before:  # an address without a port has the scheme's default port
         default = {"http": 80, "https": 443}[before]
         addresses = [(host, default if port is None else port) for host, port in addresses]
@@ -38,7 +38,7 @@ def elasticsearch(typed: Typed) -> Fields:
     extra = tls_of(typed, tls, False, "scheme", "verify")
     tls = bool(extra.pop("tls", False))
     extra |= common(typed) | {"scheme": "https" if tls else "http"}
-    if place := typed.one([("host", path), ("extra path", typed.text("path").strip("/"))], "paths"):
+    if place := typed.agreed([("host", path), ("extra path", typed.text("path").strip("/"))], "paths"):
         extra["path"] = place
     if key := typed.text("api_key"):
         extra["api_key"] = key
@@ -65,7 +65,7 @@ def cassandra(typed: Typed) -> Fields:
         ("extra local_dc", typed.text("local_dc")),
         ("extra load_balancing_policy_args", str(arguments.get("local_dc", ""))),
     ]
-    centre = typed.one(centres, "data centres")
+    centre = typed.agreed(centres, "data centres")
     if typed.text("protocol_version") not in ("", "4"):
         raise typed.wrong("extra protocol_version", "is 4 for every server here. Leave it out")
     extra = tls_of(typed, typed.boolean("tls", "ssl"), False) | common(typed)
@@ -103,7 +103,7 @@ def ozone(typed: Typed) -> Fields:
     """Return the normal form: the OM's address, and VOLUME/BUCKET as `schema`."""
     _, addresses, path, query = typed.place(("ofs",))
     nothing_behind(typed, "", query)
-    schema = typed.one([("host", path), ("schema", str(typed.field("schema")).strip("/"))], "buckets")
+    schema = typed.agreed([("host", path), ("schema", str(typed.field("schema")).strip("/"))], "buckets")
     return _hadoop(typed, addresses, schema)
 
 
@@ -140,6 +140,6 @@ def postgres(typed: Typed) -> Fields:
     if not typed.peek("host") or typed.peek("host").startswith("/"):
         return typed.untouched()
     _, addresses, path, _ = typed.place(("postgres", "postgresql"), several=True)
-    schema = typed.one([("host", path), ("schema", str(typed.field("schema")))], "databases")
-    extra = {key: typed.any(key) for key in typed.left()}
+    schema = typed.agreed([("host", path), ("schema", str(typed.field("schema")))], "databases")
+    extra = {key: typed.any(key) for key in typed.untaken()}
     return place_and_login(typed, addresses, login=True) | {"schema": schema, "extra": extra}

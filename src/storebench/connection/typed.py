@@ -51,33 +51,33 @@ class Typed:
         """Take a value of the extra by any of `keys`, which are synonyms; None if no key has a value. Raises SpecError for different
         values."""
         self._taken += keys
-        found = {key: self._extra[key] for key in keys if key in self._extra}
-        if len({json.dumps(value, sort_keys=True, default=str) for value in found.values()}) > 1:
-            raise self.wrong(f"extra {' and '.join(found)}", "they contradict each other. Keep one")
-        return next(iter(found.values()), None)
+        values = {key: self._extra[key] for key in keys if key in self._extra}
+        if len({json.dumps(value, sort_keys=True, default=str) for value in values.values()}) > 1:
+            raise self.wrong(f"extra {' and '.join(values)}", "they contradict each other. Keep one")
+        return next(iter(values.values()), None)
 
     def text(self, *keys: str) -> str:
         """Take a text of the extra; an empty text if no key has a value."""
-        found = self.any(*keys)
-        if found is None:
+        value = self.any(*keys)
+        if value is None:
             return ""
-        if not isinstance(found, str | int | float) or isinstance(found, bool):
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise self.wrong(f"extra {keys[0]}", "has to be a text")
-        return str(found).strip()
+        return str(value).strip()
 
     def choice(self, key: str, known: Collection[str]) -> str:
         """Take a text of the extra that must be in `known`; an empty text if the key has no value."""
-        if (found := self.text(key)) and found not in known:
+        if (value := self.text(key)) and value not in known:
             raise self.wrong(f"extra {key}", f"has to be {' or '.join(known)}")
-        return found
+        return value
 
     def boolean(self, *keys: str) -> bool | None:
         """Take a boolean of the extra, also as text; None if no key has a value."""
         self._taken += keys
-        found = {key: self._boolean(key, self._extra[key]) for key in keys if key in self._extra}
-        if len(set(found.values())) > 1:
-            raise self.wrong(f"extra {' and '.join(found)}", "they contradict each other. Keep one")
-        return next(iter(found.values()), None)
+        values = {key: self._boolean(key, self._extra[key]) for key in keys if key in self._extra}
+        if len(set(values.values())) > 1:
+            raise self.wrong(f"extra {' and '.join(values)}", "they contradict each other. Keep one")
+        return next(iter(values.values()), None)
 
     def _boolean(self, key: str, value: Any) -> bool:
         known = BOOLEANS.get(str(value).strip().casefold())
@@ -87,24 +87,24 @@ class Typed:
 
     def mapping(self, key: str) -> dict[str, Any]:
         """Take an object of the extra, also as JSON text; an empty dict if the key has no value."""
-        found = self.any(key)
-        if isinstance(found, str):
+        mapping = self.any(key)
+        if isinstance(mapping, str):
             try:
-                found = json.loads(found)
+                mapping = json.loads(mapping)
             except (ValueError, RecursionError):  # RecursionError: nested too deeply
                 raise self.wrong(f"extra {key}", "has to be an object of JSON") from None
-        if found is None:
+        if mapping is None:
             return {}
-        if not isinstance(found, Mapping):
+        if not isinstance(mapping, Mapping):
             raise self.wrong(f"extra {key}", "has to be an object of JSON")
-        return {str(inner): value for inner, value in found.items()}
+        return {str(inner): value for inner, value in mapping.items()}
 
     def number(self, key: str) -> int | None:
         """Take a port of the extra; None if the key has no value."""
-        found = self.text(key)
-        return self._port(f"extra {key}", found) if found else None
+        text = self.text(key)
+        return self._port(f"extra {key}", text) if text else None
 
-    def left(self) -> list[str]:
+    def untaken(self) -> list[str]:
         """Return the keys of the extra that were not taken."""
         return [key for key in self._extra if key not in self._taken]
 
@@ -114,12 +114,12 @@ class Typed:
             if key in self._extra:
                 raise self.wrong(f"extra {key}", why)
 
-    def one(self, found: Iterable[tuple[str, str]], what: str) -> str:
+    def agreed(self, given: Iterable[tuple[str, str]], what: str) -> str:
         """Return the common value of several fields; empty if all are empty. Raises SpecError for fields that differ.
 
-        `found`: pairs of field and value. `what`: plural noun of the value for the error.
+        `given`: pairs of field and value. `what`: plural noun of the value for the error.
         """
-        said = {field: value for field, value in found if value}
+        said = {field: value for field, value in given if value}
         if len(set(said.values())) > 1:
             raise self.wrong(" and ".join(said), f"they name different {what}. Keep one")
         return next(iter(said.values()), "")
@@ -129,7 +129,7 @@ class Typed:
     ) -> tuple[str, list[Address], str, str]:
         """Take `host` and `port`. Return the scheme or an empty text, the addresses, the path after the host, and the query."""
         text, port = str(self.field("host")).strip(), self.field("port")
-        asked = self._port("port", port) if port else None
+        typed_port = self._port("port", port) if port else None
         if not text:
             raise self.wrong("host", "is empty. Type the server's name or address")
         if "@" in text:
@@ -142,28 +142,28 @@ class Typed:
             scheme, rest = "", text
         elif scheme.casefold() not in schemes:
             may = (
-                f"may begin with {' or '.join(f'{one}://' for one in schemes)}"
+                f"may begin with {' or '.join(f'{scheme}://' for scheme in schemes)}"
                 if schemes
                 else "has to be a name or an address"
             )
             raise self.wrong("host", f"begins with {scheme}://, and {may}")
         names, mark, tail = rest.partition("/") if "/" in rest else rest.partition("?")
         path, _, query = tail.partition("?") if mark == "/" else ("", mark, tail)
-        parts = [one.strip() for one in names.split(",")]
+        parts = [part.strip() for part in names.split(",")]
         if len(parts) > 1 and not several:
             raise self.wrong("host", "names several servers, and this store asks one")
-        found = [self._address(one, asked) for one in parts]
-        return scheme.casefold(), found, path.strip("/"), query
+        addresses = [self._address(part, typed_port) for part in parts]
+        return scheme.casefold(), addresses, path.strip("/"), query
 
-    def _address(self, text: str, asked: int | None) -> Address:
+    def _address(self, text: str, typed_port: int | None) -> Address:
         try:
             if ":" in text and not text.startswith("["):
-                return str(ipaddress.IPv6Address(text)), asked
+                return str(ipaddress.IPv6Address(text)), typed_port
         except ValueError:
             pass
         host, port = text, ""
-        if found := re.fullmatch(r"\[([^\]]*)\](?::(.*))?", text):
-            host, port = found[1], found[2] or ""
+        if match := re.fullmatch(r"\[([^\]]*)\](?::(.*))?", text):
+            host, port = match[1], match[2] or ""
             try:
                 host = str(ipaddress.IPv6Address(host))
             except ValueError:
@@ -175,11 +175,11 @@ class Typed:
                     "host", "has to be a name or an address, without spaces and other characters"
                 )
         if not port:
-            return host, asked
-        own = self._port("host", port)
-        if asked not in (None, own):
+            return host, typed_port
+        number = self._port("host", port)
+        if typed_port not in (None, number):
             raise self.wrong("host and port", "they name different ports. Keep one")
-        return host, own
+        return host, number
 
     def _port(self, field: str, value: Any) -> int:
         if not str(value).isascii() or not str(value).isdigit() or not 0 < int(value) <= MAX_PORT:
@@ -207,14 +207,14 @@ class Typed:
         for field in self._fields:
             if field not in {*self._taken, "extra"}:
                 raise self.wrong(field, "is used for nothing here. Leave it empty")
-        for key in self.left():
+        for key in self.untaken():
             names = sorted(known)
             near = get_close_matches(key, [*names, *options])
             meant = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(names)}"
             raise self.wrong(f"extra {key}", f"is used for nothing here. {meant}")
 
 
-def in_words(addresses: Iterable[tuple[str, int | None]]) -> str:
+def host_list(addresses: Iterable[tuple[str, int | None]]) -> str:
     """Format addresses as `HOST:PORT,HOST:PORT`, with IPv6 addresses in brackets."""
     return ",".join(
         f"{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"

@@ -216,16 +216,16 @@ class TableChecksum:
 
     def diff(self, manifest: Manifest) -> list[str]:
         """Return sentences about the differences from the manifest; empty if there are none."""
-        found = []
+        differences = []
         if self.rows != manifest.rows:
-            found.append(f"rows: {self.rows:,} of {manifest.rows:,}")
-        found += [
+            differences.append(f"rows: {self.rows:,} of {manifest.rows:,}")
+        differences += [
             f"field {name}: checksum differs"
             for name in self.names
             if self.fields[name] != manifest.fields[name]
         ]
-        if not found and self.row_sum != manifest.row_sum:
-            found.append(
+        if not differences and self.row_sum != manifest.row_sum:
+            differences.append(
                 "values moved between rows: each field's checksum is right, but that of the rows differs"
             )
-        return found
+        return differences

@@ -42,8 +42,8 @@ class Column:
         self._earliest = self._latest = ""
         self._misfit: str | None = None
 
-    def see(self, texts: Sequence[str]) -> None:
-        """Update what is known of the column with a chunk of its texts; a null is empty."""
+    def update(self, texts: Sequence[str]) -> None:
+        """Update the column's statistics with a chunk of texts; a null is empty."""
         present = {text for text in texts if text}
         self._nullable = self._nullable or "" in texts
         if not present:
@@ -51,7 +51,7 @@ class Column:
         self._filled = True
         self._longest = max(self._longest, max(map(len, present)))
         before = self._types
-        self._types = [one for one in before if _CHECKS[one](self, present)]
+        self._types = [kind for kind in before if _CHECKS[kind](self, present)]
         if before and not self._types:
             kind = before[-1]
             self._misfit = next((text for text in sorted(present) if not _CHECKS[kind](self, {text})), None)
@@ -64,9 +64,9 @@ class Column:
     def has_name_of_its_type(self) -> bool:
         """Return whether the name reads as a value of the column's type, as in a CSV without a header."""
         name = Column(self.name)
-        name.see([self.name])
-        found, own = name.field(), self.field()
-        return self._from_text and (found.type, found.scale) == (own.type, own.scale)
+        name.update([self.name])
+        of_name, of_column = name.field(), self.field()
+        return self._from_text and (of_name.type, of_name.scale) == (of_column.type, of_column.scale)
 
     def field(self) -> Field:
         """Describe the column by all texts seen. A column of nulls alone is a string."""
@@ -86,10 +86,10 @@ class Column:
         )
 
     def _is_decimal(self, texts: set[str]) -> bool:
-        found = list(map(DECIMAL.fullmatch, texts))
-        parts = [one.groups(default="") for one in found if one]
+        matches = list(map(DECIMAL.fullmatch, texts))
+        parts = [match.groups(default="") for match in matches if match]
         scales = {len(places) for _, places in parts} | ({self._scale} if self._scale is not None else set())
-        if len(parts) < len(found) or len(scales) != 1:
+        if len(parts) < len(matches) or len(scales) != 1:
             return False
         (self._scale,) = scales
         self._digits = max(self._digits, max(len(digits) for digits, _ in parts))
@@ -99,10 +99,10 @@ class Column:
         return all(map(DATE.fullmatch, texts)) and self._are(texts, date.fromisoformat)
 
     def _is_timestamp(self, texts: set[str]) -> bool:
-        found = list(map(TIMESTAMP.fullmatch, texts))
-        places = {len(one[1] or "") for one in found if one}
+        matches = list(map(TIMESTAMP.fullmatch, texts))
+        places = {len(match[1] or "") for match in matches if match}
         places |= {self._places} if self._places is not None else set()
-        if None in found or len(places) != 1:
+        if None in matches or len(places) != 1:
             return False
         (self._places,) = places
         return self._are(texts, datetime.fromisoformat)

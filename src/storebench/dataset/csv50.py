@@ -6,7 +6,10 @@ from storebench.stores.base import Pod
 from storebench.study.dataset import Dataset, File
 
 OWN = File(
-    name="own", version=2, max_rows=MAX_ROWS, pod=Pod(arguments=("dataset", "storebench.dataset.own:make"))
+    name="own",
+    version=2,
+    max_rows=MAX_ROWS,
+    pod=Pod(arguments=("dataset", "storebench.dataset.custom_file:make")),
 )
 CSV50 = Dataset(
     name="",

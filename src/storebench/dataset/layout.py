@@ -15,10 +15,10 @@ from storebench.dataset.pieces import (
     alike,
     alone,
     composed,
+    entire,
     filled,
     of_most_frequent_length,
     single,
-    whole,
     with_nulls,
 )
 
@@ -109,7 +109,7 @@ def layout() -> tuple[Piece, ...]:
         ),
         composed("unit_price", [str(n) for n in range(100, 1000)], cents),
         single("discount_rate", [f"0.{text}" for text in digits4]),
-        whole(
+        entire(
             "tax_rate currency",
             list(
                 itertools.product(

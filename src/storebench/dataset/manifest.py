@@ -49,7 +49,7 @@ class Manifest:
         }
         del data["schema"], data["file"]
         if self.file is not None:
-            data |= {"file": self.file, "schema": [_told(field) for field in self.schema]}
+            data |= {"file": self.file, "schema": [_non_defaults(field) for field in self.schema]}
         return json.dumps(data, separators=(",", ":"))
 
     @classmethod
@@ -99,17 +99,21 @@ class Manifest:
 
 
 def schema_of(manifest: Mapping[str, Any]) -> tuple[Field, ...]:
-    """The fields of a file of one's own, as its manifest tells them. Raises ValueError that says why for what is no such manifest."""
-    known = {one.name for one in fields(Field)}
-    found = []
-    for told in _get(manifest, "schema", list):
-        if not isinstance(told, dict) or not told.keys() <= known or told.get("type") not in get_args(Type):
-            raise _invalid(f"{told!r} is no field")
-        found.append(Field(**{"description": "", **told}))
-    return tuple(found)
+    """Return the fields of a custom file from its manifest. Raises ValueError for a manifest without usable fields."""
+    known = {field.name for field in fields(Field)}
+    schema = []
+    for field in _get(manifest, "schema", list):
+        if (
+            not isinstance(field, dict)
+            or not field.keys() <= known
+            or field.get("type") not in get_args(Type)
+        ):
+            raise _invalid(f"{field!r} is no field")
+        schema.append(Field(**{"description": "", **field}))
+    return tuple(schema)
 
 
-def _told(field: Field) -> dict[str, Any]:
+def _non_defaults(field: Field) -> dict[str, Any]:
     """Return the attributes of a field that differ from the defaults."""
     return {name: value for name, value in asdict(field).items() if value or (name == "scale" and value == 0)}
 

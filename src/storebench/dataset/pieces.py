@@ -55,8 +55,8 @@ class Piece:
         return len(self.csv[0])
 
 
-def whole(names: str, rows: Sequence[Texts]) -> list[Piece]:
-    """Whole fields `names`, separated by spaces; each entry of `rows` has a text for each of them."""
+def entire(names: str, rows: Sequence[Texts]) -> list[Piece]:
+    """Return the piece of entire fields. `names`: the fields, separated by spaces. `rows`: a text for each field."""
     fields = tuple(FIELD_NAMES.index(name) for name in names.split())
     hashes = {text: text_hash(text) for text in set(itertools.chain.from_iterable(rows))}
     sums = np.array([[hashes[text] for text in texts] for texts in zip(*rows, strict=True)], dtype=np.uint64)
@@ -64,8 +64,8 @@ def whole(names: str, rows: Sequence[Texts]) -> list[Piece]:
 
 
 def single(name: str, texts: Sequence[str]) -> list[Piece]:
-    """One whole field."""
-    return whole(name, [(text,) for text in texts])
+    """Return the piece of one entire field."""
+    return entire(name, [(text,) for text in texts])
 
 
 def alike(names: str, *choices: Sequence[Texts]) -> list[Piece]:
@@ -76,7 +76,7 @@ def alike(names: str, *choices: Sequence[Texts]) -> list[Piece]:
     picked = [_pick(choices, n) for n in range(4 * TABLE)]
     lengths = [len(_csv(row, "")) for row in picked]
     ((most, _),) = Counter(lengths).most_common(1)
-    return whole(names, [row for row, length in zip(picked, lengths, strict=True) if length == most][:TABLE])
+    return entire(names, [row for row, length in zip(picked, lengths, strict=True) if length == most][:TABLE])
 
 
 def filled(
@@ -94,7 +94,7 @@ def filled(
             rows.append((*row, texts[n % len(texts)]))
         if len(rows) == TABLE:
             break
-    return whole(names, rows)
+    return entire(names, rows)
 
 
 def composed(

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from storebench.dataset.own_times import UNITS
+from storebench.dataset.custom_times import UNITS
 from storebench.dataset.schema import FIELDS, Field
 from storebench.dataset.values import decimal_text
 

@@ -44,8 +44,8 @@ def ensure_dataset(
     """
     check(rows, seed)
     key = dataset_key(rows, seed)
-    if found := _find(client, bucket, rows, seed):
-        return found, False
+    if existing := _find(client, bucket, rows, seed):
+        return existing, False
     source = _Source(rows, seed, progress)
     with s3.errors(client, bucket, key):
         # an old manifest must not stay beside new data
@@ -86,8 +86,8 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> dict[st
         client, bucket, rows, seed, progress=lambda text: print(text, flush=True)
     )
     print("generated" if created else "found: it was there already", flush=True)
-    found: dict[str, Any] = json.loads(manifest.to_json())
-    return found
+    message: dict[str, Any] = json.loads(manifest.to_json())
+    return message
 
 
 def upload(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from storebench import http_client
-from storebench.connection.typed import in_words
+from storebench.connection.typed import host_list
 from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
 
 PORT = 9110
@@ -200,7 +200,7 @@ class Agent:
         try:
             response = http_client.ask(
                 method,
-                f"http://{in_words([(self.host, self.port)])}{path}",
+                f"http://{host_list([(self.host, self.port)])}{path}",
                 timeout_s=timeout_s or TIMEOUT_S,
                 headers={"Authorization": f"Bearer {self.token}"},
                 body=None if body is None else json.dumps(body),

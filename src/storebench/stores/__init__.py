@@ -17,7 +17,7 @@ from storebench.stores.base import Store, split
 
 # Other folders of the Python path may also have stores. Another checkout is excluded: its stores are another package.
 _others = (Path(entry, "storebench", "stores") for entry in sys.path)
-__path__ += [str(one) for one in _others if one.is_dir() and not (one / "__init__.py").exists()]
+__path__ += [str(folder) for folder in _others if folder.is_dir() and not (folder / "__init__.py").exists()]
 
 
 def load(study: str, name: str) -> type[Store]:
@@ -33,7 +33,7 @@ def _class_of(study: str, store: str) -> type[Store]:
     module = f"{__name__}.{study}.{store.replace('-', '_')}"
     where = f"{module.replace('.', '/')}.py"
     try:
-        found = importlib.import_module(module)
+        loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             meant = did_you_mean(store, _modules_of(study))
@@ -47,12 +47,14 @@ def _class_of(study: str, store: str) -> type[Store]:
         raise SpecError(
             f"The store {store!r} cannot be loaded: {where}: {type(error).__name__}: {error}"
         ) from error
-    classes = [one for one in vars(found).values() if isinstance(one, type) and issubclass(one, Store)]
-    named = [one for one in classes if vars(one).get("name") == store]
+    classes = [
+        member for member in vars(loaded).values() if isinstance(member, type) and issubclass(member, Store)
+    ]
+    named = [kind for kind in classes if vars(kind).get("name") == store]
     if not named:
         raise SpecError(f"{where} has no subclass of Store whose `name` is {store!r}")
     chosen = min(
-        named, key=lambda one: one.__module__ != module
+        named, key=lambda kind: kind.__module__ != module
     )  # prefer the module's own class to an imported class
     if not getattr(chosen, "operations", ()):
         raise SpecError(f"The store {store!r} in {where} does not say its operations")

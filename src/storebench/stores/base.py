@@ -105,8 +105,8 @@ class Durability:
     stated: str
 
     def __post_init__(self) -> None:
-        if found := list(declared.mistakes_of(self, "Durability")):
-            raise ValueError("; ".join(found))
+        if mistakes := list(declared.mistakes_of(self, "Durability")):
+            raise ValueError("; ".join(mistakes))
 
 
 class Store(ABC):
@@ -149,7 +149,9 @@ class Store(ABC):
         )
         for name in ("clients", "operations"):
             values = getattr(cls, name)
-            yield from (f"{name} has {one!r} twice" for one in dict.fromkeys(values) if values.count(one) > 1)
+            yield from (
+                f"{name} has {value!r} twice" for value in dict.fromkeys(values) if values.count(value) > 1
+            )
         if cls.delivers and len(cls.delivers) != len(cls.clients):
             yield (
                 f"delivers has the length {len(cls.delivers)}, and clients {len(cls.clients)}:"

@@ -28,11 +28,11 @@ SETTLE_S, REACHABLE_S, AGAIN_S = 5.0, 60.0, 0.5
 class Cold:
     """Emptied caches.
 
-    `left_bytes`: bytes of the data's files in the page cache after emptying. `resident_bytes`: the same when the operation began.
+    `remaining_bytes`: bytes of the data's files in the page cache after emptying. `resident_bytes`: the same when the operation began.
     `needed_bytes`: the least bytes that the operation must read from disk.
     """
 
-    left_bytes: int
+    remaining_bytes: int
     resident_bytes: int
     needed_bytes: int
 
@@ -47,7 +47,7 @@ class Cold:
             return
         rate = read_bytes / seconds / 1e6
         attempt.metric("cold_read_mb_per_s", rate)
-        if (shown := disk.told()) is None:
+        if (shown := disk.uncached_mb_per_s()) is None:
             return
         attempt.metric("uncached_mb_per_s", shown)
         if rate > TIMES_UNCACHED * shown:
@@ -58,9 +58,9 @@ class Cold:
 
     def prove(self, what: str, read_bytes: int) -> str:
         """Return the proof that an operation with `read_bytes` from disk was cold. Raises VerificationFailed if it was not."""
-        if self.left_bytes or read_bytes < self.needed_bytes:
+        if self.remaining_bytes or read_bytes < self.needed_bytes:
             raise VerificationFailed(
-                f"The {what} was not cold: {self.left_bytes:,} bytes of the data stayed in the page cache when it was emptied, and"
+                f"The {what} was not cold: {self.remaining_bytes:,} bytes of the data stayed in the page cache when it was emptied, and"
                 f" {read_bytes:,} came from disk, where it needs {self.needed_bytes:,}"
             )
         return (
@@ -137,21 +137,21 @@ class Servers:
         also dropped from the page cache: otherwise the operation would read less than `needed_bytes`.
         """
         with away:
-            found = agent.cold_together(self.agents)
+            figures = agent.cold_together(self.agents)
         self._drop()
-        left = sum(one.resident_after_drop_bytes for one in found.values())
-        return Cold(left, self._resident_bytes(), needed_bytes)
+        remaining_bytes = sum(server.resident_after_drop_bytes for server in figures.values())
+        return Cold(remaining_bytes, self._resident_bytes(), needed_bytes)
 
     def make_lukewarm(self, needed_bytes: int) -> Cold:
         """Drop the servers' files from the page cache. The servers keep running with their own caches."""
-        left = self._drop()
-        return Cold(left, self._resident_bytes(), needed_bytes)
+        remaining_bytes = self._drop()
+        return Cold(remaining_bytes, self._resident_bytes(), needed_bytes)
 
     def read_bytes(self) -> int:
         """Return the bytes that the servers read from disk so far. Raises StoreRefused if unknown."""
-        found = [one.figures().read_bytes for one in self.agents]
-        counted = [one for one in found if one is not None]
-        if len(counted) < len(found):
+        counts = [server.figures().read_bytes for server in self.agents]
+        counted = [count for count in counts if count is not None]
+        if len(counted) < len(counts):
             raise StoreRefused(
                 "The servers' agents cannot tell what was read from disk, so no read can be proven cold"
             )
@@ -159,7 +159,7 @@ class Servers:
 
     def _drop(self) -> int:
         """Drop the files from the page cache. Return the bytes that stay because processes have mapped them."""
-        return sum(one.lukewarm().resident_after_drop_bytes for one in self.agents)
+        return sum(server.lukewarm().resident_after_drop_bytes for server in self.agents)
 
     def _resident_bytes(self) -> int:
-        return sum(one.resident().resident_bytes for one in self.agents)
+        return sum(server.resident().resident_bytes for server in self.agents)

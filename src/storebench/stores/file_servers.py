@@ -112,7 +112,7 @@ def file_server(kind: str, connection: Connection, session: Session, *, checksum
     return KINDS[kind](connection, session, checksum=checksum)
 
 
-def _promised(replication: str, copies: str, sync: str, told: Mapping[str, str]) -> Durability:
-    synced = told.get(sync, "unknown")
+def _promised(replication: str, copies: str, sync: str, settings: Mapping[str, str]) -> Durability:
+    synced = settings.get(sync, "unknown")
     kind = {"true": "disk", "false": "memory"}.get(synced, "unknown")
     return Durability(kind, f"{replication}={copies}, {sync}={synced}")  # type: ignore[arg-type]

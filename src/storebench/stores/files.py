@@ -58,22 +58,22 @@ class Files(ABC):
                 f"The destination {folder} exists. An earlier try has left it: clear the cell's steps from drop on, then this step"
             )
 
-    def whole(self, folder: str) -> Listed:
+    def listed(self, folder: str) -> Listed:
         """Return the content of a folder that Spark wrote. Raises VerificationFailed for a missing or incomplete folder."""
-        found = self.entries(folder)
-        if found is None:
+        entries = self.entries(folder)
+        if entries is None:
             raise VerificationFailed(f"{folder} is not there")
-        if SUCCESS not in found or any(name in found for name in UNDER_WAY):
-            left = ", ".join(name for name in UNDER_WAY if name in found)
+        if SUCCESS not in entries or any(name in entries for name in UNDER_WAY):
+            marks = ", ".join(name for name in UNDER_WAY if name in entries)
             raise VerificationFailed(
-                f"{folder} was not written to its end: {f'it has {left}' if left else f'there is no {SUCCESS}'}"
+                f"{folder} was not written to its end: {f'it has {marks}' if marks else f'there is no {SUCCESS}'}"
             )
-        sizes = {name: size for name, size in found.items() if not name.startswith(("_", "."))}
-        return Listed(tuple(found), sizes)
+        sizes = {name: size for name, size in entries.items() if not name.startswith(("_", "."))}
+        return Listed(tuple(entries), sizes)
 
     def parts(self, folder: str) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the bytes of each data file of a complete folder."""
-        for name in sorted(self.whole(folder).sizes):
+        for name in sorted(self.listed(folder).sizes):
             yield name, self.read(f"{folder}/{name}")
 
 
@@ -87,14 +87,14 @@ class LocalFiles(Files):
         path = self._root / folder
         if not path.is_dir():
             return None
-        return {one.name: one.stat().st_size if one.is_file() else 0 for one in path.iterdir()}
+        return {entry.name: entry.stat().st_size if entry.is_file() else 0 for entry in path.iterdir()}
 
     def read(self, path: str) -> bytes:
         return (self._root / path).read_bytes()
 
     def disk_bytes(self, folder: str) -> int:
-        found = (one.stat() for one in (self._root / folder).rglob("*") if one.is_file())
-        return sum(one.st_blocks * 512 for one in found)
+        infos = (entry.stat() for entry in (self._root / folder).rglob("*") if entry.is_file())
+        return sum(info.st_blocks * 512 for info in infos)
 
     def remove(self, folder: str) -> None:
         shutil.rmtree(self._root / folder, ignore_errors=True)
@@ -107,19 +107,19 @@ class S3Files(Files):
         self._client, self._bucket = client, bucket
 
     def entries(self, folder: str) -> dict[str, int] | None:
-        found: dict[str, int] = {}
+        entries: dict[str, int] = {}
         for key, size in self._objects(folder):
             name, _, rest = key.removeprefix(f"{folder}/").partition("/")
             if name:
-                found[name] = 0 if rest else size
-        return found or None
+                entries[name] = 0 if rest else size
+        return entries or None
 
     def read(self, path: str) -> bytes:
         with s3.errors(self._client, self._bucket, path):
-            found = s3.read(self._client, self._bucket, path)
-        if found is None:
+            data = s3.read(self._client, self._bucket, path)
+        if data is None:
             raise VerificationFailed(f"{path} is not there")
-        return found
+        return data
 
     def disk_bytes(self, folder: str) -> int:
         return sum(size for _, size in self._objects(folder))

@@ -29,9 +29,10 @@ class HadoopFiles(Files):
         with spark_session.errors(f"Listing {folder}"):
             if not self._client.exists(self._path(folder)):
                 return None
-            found = self._client.listStatus(self._path(folder))
+            statuses = self._client.listStatus(self._path(folder))
             return {
-                str(one.getPath().getName()): int(one.getLen()) if one.isFile() else 0 for one in list(found)
+                str(status.getPath().getName()): int(status.getLen()) if status.isFile() else 0
+                for status in list(statuses)
             }
 
     def read(self, path: str) -> bytes:

@@ -24,8 +24,8 @@ def uri(server: Connection) -> str:
     scheme = server.extra.get("scheme", DEFAULT_SCHEME)
     hosts = server.host if scheme == SRV else server.where(PORT)
     encrypted = server.extra.get("tls")
-    asked = [] if encrypted is None else [f"tls={str(encrypted).lower()}"]
-    options = "&".join(filter(None, [server.extra.get("options", ""), *asked]))
+    tls_options = [] if encrypted is None else [f"tls={str(encrypted).lower()}"]
+    options = "&".join(filter(None, [server.extra.get("options", ""), *tls_options]))
     return f"{scheme}://{login}{hosts}/?{options}"
 
 
@@ -39,44 +39,48 @@ def authority(server: Connection) -> dict[str, Any]:
     return {"tlsCAFile": file} if file else {}
 
 
-def shard_key(asked: str) -> dict[str, int | str]:
+def shard_key(kind: str) -> dict[str, int | str]:
     """Return the shard key of a collection for the connection's extra `shard_key`: `_id` by hash or by range."""
     kinds: dict[str, int | str] = {"hashed": "hashed", "ranged": 1}
-    if asked not in kinds:
+    if kind not in kinds:
         raise SpecError(
-            f"The extra 'shard_key' of the MongoDB connection must be one of {', '.join(kinds)}, not {asked!r}"
+            f"The extra 'shard_key' of the MongoDB connection must be one of {', '.join(kinds)}, not {kind!r}"
         )
-    return {"_id": kinds[asked]}
+    return {"_id": kinds[kind]}
 
 
 def durable(server: Connection) -> dict[str, Any]:
     """Return the client's options for durable acknowledgements; empty if the connection's own options set the write concern."""
     options = parse_qsl(server.extra.get("options", "").replace(";", "&"))
-    asked = {name.lower(): value for name, value in options}
-    return {} if "journal" in asked or "fsync" in asked or asked.get("w") == "0" else {"journal": True}
+    by_name = {name.lower(): value for name, value in options}
+    return {} if "journal" in by_name or "fsync" in by_name or by_name.get("w") == "0" else {"journal": True}
 
 
 def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
     """Return the durability of an acknowledgement under a write concern, PyMongo's document, from a server."""
-    asked = ", ".join(f"{name}={str(value).lower()}" for name, value in sorted(concern.items(), reverse=True))
-    asked = asked or "the server's default write concern"
+    concern_text = ", ".join(
+        f"{name}={str(value).lower()}" for name, value in sorted(concern.items(), reverse=True)
+    )
+    concern_text = concern_text or "the server's default write concern"
     if concern.get("w") == 0:
-        return Durability("none", asked)
+        return Durability("none", concern_text)
     if server.name == "FerretDB":
         if "postgresql" not in server.settings:  # the backend may be SQLite, which may be in memory
-            return Durability("unknown", f"{asked}; which database FerretDB commits to, it does not say")
-        return Durability("disk", f"{asked}; FerretDB commits to PostgreSQL")
+            return Durability(
+                "unknown", f"{concern_text}; which database FerretDB commits to, it does not say"
+            )
+        return Durability("disk", f"{concern_text}; FerretDB commits to PostgreSQL")
     if server.name != "MongoDB" or "j" not in concern:
-        return Durability("unknown", asked)
+        return Durability("unknown", concern_text)
     if not concern["j"]:
-        return Durability("memory", asked)
+        return Durability("memory", concern_text)
     # The journal of the engine inMemory is also in memory: the server acknowledges j=true immediately.
     engine = server.settings.get("storage_engine")
     if engine is None:
-        return Durability("unknown", f"{asked}; which storage engine it has, the server does not say")
+        return Durability("unknown", f"{concern_text}; which storage engine it has, the server does not say")
     if engine == "inMemory":
-        return Durability("memory", f"{asked}; the storage engine is inMemory")
-    return Durability("disk", asked)
+        return Durability("memory", f"{concern_text}; the storage engine is inMemory")
+    return Durability("disk", concern_text)
 
 
 def identify(

@@ -7,7 +7,7 @@ from typing import Any
 
 from storebench import http_client
 from storebench.connection import Connection
-from storebench.connection.typed import in_words
+from storebench.connection.typed import host_list
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.spark.filesystems.hdfs import HADOOP
 
@@ -27,7 +27,7 @@ class OzoneManager:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
+        self._address = f"http://{host_list([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
 
     def version(self) -> str:
         """Return the version of the OM. Raises a StorebenchError if no OM answers."""
@@ -51,8 +51,8 @@ class OzoneManager:
     @property
     def replication(self) -> str:
         """Return the number of copies of each block that the client requests."""
-        asked: dict[str, Any] = self._connection.extra.get(HADOOP) or {}
-        return str(asked.get(REPLICATION) or CLIENTS_REPLICATION)
+        settings: dict[str, Any] = self._connection.extra.get(HADOOP) or {}
+        return str(settings.get(REPLICATION) or CLIENTS_REPLICATION)
 
     def _fetch(self, path: str) -> bytes:
         try:

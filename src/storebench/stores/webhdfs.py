@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from storebench import http_client
 from storebench.connection import Connection
-from storebench.connection.typed import in_words
+from storebench.connection.typed import host_list
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.redact import redacted
 from storebench.spark.filesystems.hdfs import HADOOP
@@ -30,13 +30,13 @@ class WebHdfs(Files):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._address = f"http://{in_words([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
+        self._address = f"http://{host_list([(connection.host, connection.extra.get(HTTP_PORT) or PORT)])}"
 
     @property
     def copies(self) -> int:
         """Return the number of copies of each block that clients request."""
-        asked = self._connection.extra.get(HADOOP) or {}
-        return int(asked.get("dfs.replication", 3))
+        settings = self._connection.extra.get(HADOOP) or {}
+        return int(settings.get("dfs.replication", 3))
 
     def check(self) -> None:
         """Check HDFS. Raises StoreRefused in safe mode, or with fewer DataNodes than requested copies."""
@@ -70,15 +70,15 @@ class WebHdfs(Files):
         if answer is None:
             return None
         return {
-            one["pathSuffix"]: int(one["length"]) if one["type"] == "FILE" else 0
-            for one in answer["FileStatuses"]["FileStatus"]
+            status["pathSuffix"]: int(status["length"]) if status["type"] == "FILE" else 0
+            for status in answer["FileStatuses"]["FileStatus"]
         }
 
     def read(self, path: str) -> bytes:
-        found = self._open("OPEN", path)
-        if found is None:
+        data = self._open("OPEN", path)
+        if data is None:
             raise StoreRefused(f"{path} is not in HDFS any more")
-        return found
+        return data
 
     def disk_bytes(self, folder: str) -> int:
         """Return the bytes of the blocks with all copies, without the files of their checksums."""
@@ -89,9 +89,9 @@ class WebHdfs(Files):
         self._ask("DELETE", folder, method="DELETE", recursive="true")
 
     def _bean(self, name: str) -> dict[str, Any]:
-        found = self._fetch(f"{self._address}/jmx?qry={name}", "GET")
+        text = self._fetch(f"{self._address}/jmx?qry={name}", "GET")
         try:
-            bean: dict[str, Any] = json.loads(found or b"{}")["beans"][0]
+            bean: dict[str, Any] = json.loads(text or b"{}")["beans"][0]
         except (ValueError, LookupError):
             raise StoreRefused(
                 f"{self._address} does not answer as a NameNode does: is its port right ({HTTP_PORT} in the connection's extra)?"
@@ -99,8 +99,8 @@ class WebHdfs(Files):
         return bean
 
     def _ask(self, operation: str, path: str, method: str = "GET", **more: str) -> Any:
-        found = self._open(operation, path, method, **more)
-        return None if found is None else json.loads(found)
+        text = self._open(operation, path, method, **more)
+        return None if text is None else json.loads(text)
 
     def _open(self, operation: str, path: str, method: str = "GET", **more: str) -> bytes | None:
         user = {"user.name": self._connection.login} if self._connection.login else {}

@@ -58,7 +58,7 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
 
 def problems_of_stores(study: Study) -> Iterable[str]:
     """Yield the mistakes in a study that only the modules of its stores show. Raises SpecError for a store that cannot be loaded."""
-    steps = [*(one.name for one in study.operations), DROP]
+    steps = [*(operation.name for operation in study.operations), DROP]
     options: dict[
         str, tuple[str, Field]
     ] = {}  # by the option's name: the first store that declares the option, and the field
@@ -91,9 +91,9 @@ def _of_numbers(study: Study) -> Iterable[str]:
             f"dataset.{name}": getattr(dataset, name) for name in ("version", "row_bytes", "max_rows")
         }
         names = {"dataset.name": dataset.name} if dataset.name else {}  # the CSV's ids have no name
-        if own := dataset.own:
-            numbers |= {f"dataset.own.{name}": getattr(own, name) for name in ("version", "max_rows")}
-            names["dataset.own.name"] = own.name
+        if custom_file := dataset.own:
+            numbers |= {f"dataset.own.{name}": getattr(custom_file, name) for name in ("version", "max_rows")}
+            names["dataset.own.name"] = custom_file.name
         yield from (
             f"{what} is {name!r}: lower-case letters, digits, _ and -, a letter first, at most 63"
             for what, name in names.items()
@@ -137,7 +137,7 @@ def _of_value(axis: Axis, value: str, where: str) -> Iterable[str]:
 
 def _of_columns(study: Study) -> Iterable[str]:
     """Yield the mistakes in axes and metrics: both become columns of the study's view, beside the columns of all results."""
-    axes, metrics = [one.name for one in study.axes], [one.name for one in study.metrics]
+    axes, metrics = [axis.name for axis in study.axes], [metric.name for metric in study.metrics]
     yield from _names("metric", metrics)
     yield from _names("axis", axes)
     taken = sorted({*axes, *metrics} & COLUMNS)
@@ -145,7 +145,7 @@ def _of_columns(study: Study) -> Iterable[str]:
     if both := sorted({*axes} & {*metrics}):
         yield f"{', '.join(both)}: there is an axis and a metric of that name"
     for place, axis in enumerate(study.axes):
-        before = {one.name: one for one in study.axes[:place]}
+        before = {axis.name: axis for axis in study.axes[:place]}
         for name, values in axis.where.items():
             if name not in (known := [STORE, CLIENT, *before]):
                 yield f"the axis {axis.name!r} depends on {name!r}, which is no axis before it (where){_near(name, known)}"
@@ -165,7 +165,7 @@ def _of_columns(study: Study) -> Iterable[str]:
 
 
 def _of_operations(study: Study) -> Iterable[str]:
-    names = [one.name for one in study.operations]
+    names = [operation.name for operation in study.operations]
     kinds = {metric.name: metric.kind for metric in study.metrics}
     yield from _names("operation", names)
     if not names:
@@ -190,10 +190,10 @@ def _of_operations(study: Study) -> Iterable[str]:
 
 
 def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
-    metrics = {*(one.name for one in study.metrics), *common}
-    operations = {one.name for one in study.operations}
-    reported = {*common, *(name for one in study.operations for name in one.metrics)}
-    series = {one.name for one in study.metrics if one.kind == "series"}
+    metrics = {*(metric.name for metric in study.metrics), *common}
+    operations = {operation.name for operation in study.operations}
+    reported = {*common, *(name for operation in study.operations for name in operation.metrics)}
+    series = {metric.name for metric in study.metrics if metric.kind == "series"}
     places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
     for chart in study.charts:
         if chart.metric not in metrics:
@@ -260,7 +260,7 @@ def _of_place(study: Study, place: str, values: Sequence[str]) -> Iterable[str]:
     if place == STORE:
         known, values = study.stores, [value.partition("@")[0] for value in values]
     elif place == OPERATION:
-        known = [one.name for one in study.operations]
+        known = [operation.name for operation in study.operations]
     elif place == CLIENT:
         known = study.clients
     elif place in ("rows", "seed"):
@@ -273,7 +273,7 @@ def _of_place(study: Study, place: str, values: Sequence[str]) -> Iterable[str]:
 
 def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:
     """Yield the mistakes in a claim's metric and in its region of ratios."""
-    operations = {one.name: one for one in study.operations}
+    operations = {operation.name: operation for operation in study.operations}
     named = [
         operations[name]
         for name in dict.fromkeys((*claim.side("a").get(OPERATION, ()), *claim.side("b").get(OPERATION, ())))
@@ -281,11 +281,11 @@ def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[s
     ]
     if not (claim.side("a").get(OPERATION) and claim.side("b").get(OPERATION)):
         yield "it names no operation"
-    if not claim.metric and len({one.ranked_by for one in named}) > 1:
+    if not claim.metric and len({operation.ranked_by for operation in named}) > 1:
         yield "its operations are ranked by different metrics: name the metric"
     scalars = {metric.name for metric in study.metrics if metric.kind == "scalar"}
-    for one in named if claim.metric and claim.metric not in common else ():
-        reported = [name for name in one.metrics if name in scalars]
+    for operation in named if claim.metric and claim.metric not in common else ():
+        reported = [name for name in operation.metrics if name in scalars]
         if claim.metric not in reported:
             yield f"{unknown('metric', claim.metric, [*reported, *common])}"
     low, high = claim.at_least, claim.at_most

@@ -34,9 +34,9 @@ class Claim:
 
     def side(self, name: str) -> dict[str, tuple[str, ...]]:
         """Return the values by place of the side `a` or `b`, including the values of `both`."""
-        own: Selection = getattr(self, name)
+        of_side: Selection = getattr(self, name)
         first = {"operation": self.operation} if self.operation else {}
-        return {place: _several(values) for place, values in {**first, **self.both, **own}.items()}
+        return {place: _several(values) for place, values in {**first, **self.both, **of_side}.items()}
 
     def apart(self) -> set[str]:
         """Return the places that `a` or `b` names."""
@@ -51,7 +51,7 @@ class Claim:
 
     def details(self) -> dict[str, Any]:
         """Return the claim as JSON."""
-        return {one.name: _listed(getattr(self, one.name)) for one in fields(self)}
+        return {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
 
 
 def _several(values: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -66,5 +66,5 @@ def _each(selection: Selection) -> list[dict[str, str]]:
 
 def _listed(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _listed(one) for name, one in value.items()}
+        return {name: _listed(values) for name, values in value.items()}
     return list(value) if isinstance(value, tuple) else value

@@ -49,8 +49,8 @@ def grid(
     one place: the client or one axis. A value that means the same as another value is excluded (`Axis.whole`, `Axis.of_copies`).
     Raises SpecError for an invalid value before any other work.
     """
-    for what, asked, known in (("store", stores, study.store_names), ("client", clients, study.clients)):
-        _check(what, asked, known)
+    for what, chosen, known in (("store", stores, study.store_names), ("client", clients, study.clients)):
+        _check(what, chosen, known)
     check_integer("rows", rows, 1, max_rows(study))
     check_integer("seed", seed, 0, MAX_SEED)
     asked_on = [_values_on(axis, axes.get(axis.name, axis.default)) for axis in study.axes]
@@ -139,10 +139,10 @@ def _meant(
     return tuple(applying.items())
 
 
-def _check(what: str, asked: Sequence[str], known: Collection[str]) -> None:
-    if not asked:
+def _check(what: str, chosen: Sequence[str], known: Collection[str]) -> None:
+    if not chosen:
         raise SpecError(f"Choose at least one {what}: {', '.join(known)}")
-    for name in asked:
+    for name in chosen:
         if name not in known and (what == "client" or split(name)[0] not in known):
             raise unknown(what, name, known)
 

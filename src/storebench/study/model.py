@@ -109,8 +109,8 @@ class Metric:
 
 def unit_of(metric: str) -> str:
     """Return the unit of a metric by its name. The function `storebench.unit` of the results database does the same."""
-    if found := re.search("([^_]+)_per_s$", metric):
-        return f"{'MB' if found[1] == 'mb' else found[1]}/s"
+    if match := re.search("([^_]+)_per_s$", metric):
+        return f"{'MB' if match[1] == 'mb' else match[1]}/s"
     units = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
     return next((unit for end, unit in units.items() if metric.endswith(end)), "")
 
@@ -186,17 +186,19 @@ class Study(Planning):
     claims: tuple[Claim, ...] = ()  # sentences of the original study, judged by the measurements
 
     def __post_init__(self) -> None:
-        self.refuse(list(mistakes_of(self)) or list(problems(self, common={one.name for one in COMMON})))
+        self.refuse(
+            list(mistakes_of(self)) or list(problems(self, common={metric.name for metric in COMMON}))
+        )
 
-    def refuse(self, found: Sequence[str]) -> None:
+    def refuse(self, mistakes: Sequence[str]) -> None:
         """Raise SpecError with the mistakes in the study. Do nothing without mistakes."""
-        if found:
-            raise SpecError(f"The study {self.name!r}: {'; '.join(found)}")
+        if mistakes:
+            raise SpecError(f"The study {self.name!r}: {'; '.join(mistakes)}")
 
     @property
     def steps(self) -> tuple[str, ...]:
         """Return the names of a cell's tasks: the operations, and the drop if any store keeps data."""
-        names = tuple(one.name for one in self.operations)
+        names = tuple(operation.name for operation in self.operations)
         return (*names, DROP) if any(self.store(name).keeps_data for name in self.stores) else names
 
     def preset(self, name: str) -> Preset:
@@ -229,13 +231,15 @@ class Study(Planning):
         """Return the parameters beside the stores' options."""
         return self.params
 
-    def own_file(self, params: Mapping[str, Any]) -> File | None:
+    def custom_file(self, params: Mapping[str, Any]) -> File | None:
         """Return the dataset of a user's file if the run's parameters name a file, else None."""
         return self.dataset.own if self.dataset and params.get(FILE) else None
 
     def asks(self) -> dict[str, Field]:
         """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""
-        options = {name: one for store in self.stores for name, one in self.store(store).options.items()}
+        options = {
+            name: option for store in self.stores for name, option in self.store(store).options.items()
+        }
         if both := sorted(options.keys() & self.params.keys()):
             raise SpecError(
                 f"The study {self.name!r}: a run would have several parameters named {', '.join(both)}"

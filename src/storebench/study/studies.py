@@ -77,16 +77,16 @@ def find(name: str) -> Study:
 
 def _meant(error: BaseException) -> str:
     """Return the end of an error message about an unknown field: a similar field's name, or an empty text."""
-    if not (isinstance(error, TypeError) and (found := UNKNOWN_FIELD.search(str(error)))):
+    if not (isinstance(error, TypeError) and (match := UNKNOWN_FIELD.search(str(error)))):
         return ""
-    known = [one.name for part in PARTS if part.__name__ == found[1] for one in dataclasses.fields(part)]
-    meant = did_you_mean(found[2], known, most=1)
+    known = [field.name for part in PARTS if part.__name__ == match[1] for field in dataclasses.fields(part)]
+    meant = did_you_mean(match[2], known, most=1)
     return f".{meant}" if meant else ""
 
 
 def store_names() -> set[str]:
     """Return the names of the stores of all usable studies."""
-    return {store for _, found in all_of() if isinstance(found, Study) for store in found.stores}
+    return {store for _, study in all_of() if isinstance(study, Study) for store in study.stores}
 
 
 def all_of() -> Iterator[tuple[str, Study | SpecError]]:

@@ -11,7 +11,7 @@ from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.errors import SpecError, StoreRefused
 from storebench.planning.checks import not_held
 from storebench.planning.params import defaults_of, values_of
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn
 from tests.bulk import bulk_study
@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there_is_refused(files, made):
 def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made):
     files.objects = {"orders/1.csv": b"a\n1\n", "orders/2.csv": b"a\n2\n", "orders/_SUCCESS": b""}
     address = "s3://files/orders/"
-    found = own_files.find(files, address)
+    found = custom_files.find(files, address)
 
     def make(kind, spec):
         made.make(kind, spec)

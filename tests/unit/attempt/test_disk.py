@@ -83,9 +83,9 @@ def test_without_times_of_reading_it_is_not_known(tmp_path, monkeypatch):
 
 def test_a_pod_that_was_told_nothing_knows_nothing(monkeypatch):
     monkeypatch.delenv(disk.VARIABLE, raising=False)
-    assert disk.told() is None
+    assert disk.uncached_mb_per_s() is None
     monkeypatch.setenv(disk.VARIABLE, "87.1")
-    assert disk.told() == 87.1
+    assert disk.uncached_mb_per_s() == 87.1
 
 
 @pytest.mark.parametrize("text", ["fast", "0", "-1", "nan", "inf"])

@@ -6,7 +6,7 @@ from storebench.dataset.columns import Column
 def found(*chunks, **kwargs):
     column = Column("c", **kwargs)
     for chunk in chunks:
-        column.see(chunk)
+        column.update(chunk)
     return column.field()
 
 

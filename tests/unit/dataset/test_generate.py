@@ -154,7 +154,7 @@ def test_a_part_behind_the_first_must_have_one_length():
 
 def test_entries_must_have_one_length_in_the_csv():
     with pytest.raises(ValueError, match="city, region have several lengths"):
-        pieces.whole("city region", [("a", "b"), ("a", "bc")])
+        pieces.entire("city region", [("a", "b"), ("a", "bc")])
 
 
 def test_all_rows_have_the_length_that_the_disk_check_reckons_with(chunk):

@@ -69,7 +69,7 @@ def fill(put, folder, files):
 def test_what_spark_has_written_is_found_and_read(place):
     files, put = place
     fill(put, "x/generated", WHOLE)
-    listed = files.whole("x/generated")
+    listed = files.listed("x/generated")
     assert listed.sizes == {"part-0.parquet": 5, "part-1.parquet": 7} and listed.file_bytes == 12
     assert dict(files.parts("x/generated")) == PARTS
     assert files.disk_bytes("x/generated") >= 12
@@ -81,7 +81,7 @@ def test_what_is_not_there_is_no_folder(place):
     files.check_absent("x/generated")
     files.remove("x")
     with pytest.raises(VerificationFailed, match="is not there"):
-        files.whole("x/generated")
+        files.listed("x/generated")
 
 
 def test_a_destination_that_exists_is_refused(place):
@@ -98,7 +98,7 @@ def test_a_write_that_has_not_ended_is_not_taken_for_a_whole_one(place, left):
     files, put = place
     fill(put, "x/copied", {**PARTS, **left})
     with pytest.raises(VerificationFailed, match="was not written to its end"):
-        files.whole("x/copied")
+        files.listed("x/copied")
 
 
 def test_a_removal_takes_all_of_the_cell_and_nothing_else(place):
@@ -107,7 +107,7 @@ def test_a_removal_takes_all_of_the_cell_and_nothing_else(place):
     fill(put, "x/12/copied", WHOLE)
     files.remove("x/1")
     assert files.entries("x/1") is None
-    assert files.whole("x/12/copied").file_bytes == 12
+    assert files.listed("x/12/copied").file_bytes == 12
 
 
 def test_hdfs_tells_the_bytes_of_all_copies(node):

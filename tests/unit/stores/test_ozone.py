@@ -181,4 +181,4 @@ def test_the_bucket_is_made_before_anything_is_looked_for_in_it(monkeypatch):
 
 def test_a_folder_that_is_not_there_is_not_whole(files):
     with pytest.raises(VerificationFailed, match="away is not there"):
-        files.whole("away")
+        files.listed("away")

@@ -11,7 +11,7 @@ from storebench.airflow import connections
 from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
 from storebench.planning import checks
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
 
@@ -27,25 +27,25 @@ def with_file(
     `make` makes the file's dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
     stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
     """
-    own_file, file = study.own_file(params), params.get(FILE)
-    if own_file is None or file is None:
+    custom_file, file = study.custom_file(params), params.get(FILE)
+    if custom_file is None or file is None:
         return dict(params), None
     client, bucket = connections.s3(), connections.bucket()
-    files = own_files.find(client, file)
+    files = custom_files.find(client, file)
     seed = seed_of(file, files.version, files.size)
-    folder = folder_of(own_file.id(seed))
+    folder = folder_of(custom_file.id(seed))
     manifest = _manifest(client, bucket, folder)
     if manifest is None:
         assert make is not None, "the plan of a study with a dataset can make the dataset"
         checks.check_disk(files.size)
         print(f"A pod reads {file} and makes a dataset of it", flush=True)
-        make(own_file, DatasetSpec(bucket, folder, own_file.max_rows, seed, file=file))
+        make(custom_file, DatasetSpec(bucket, folder, custom_file.max_rows, seed, file=file))
         manifest = _manifest(client, bucket, folder)
         if manifest is None:
             raise StoreRefused(f"The pod has not left a manifest at s3://{bucket}/{folder}{MANIFEST}")
         # Record the dataset even if the run is refused later, so that `storebench clean` can remove it.
         connections.repository(connections.PLAN_PATIENCE_S).add_dataset(
-            own_file.id(seed), own_file.version, manifest["rows"], seed, manifest
+            custom_file.id(seed), custom_file.version, manifest["rows"], seed, manifest
         )
     print(dataset_in_words(manifest))
     return {**params, "rows": manifest["rows"], "seed": seed}, manifest

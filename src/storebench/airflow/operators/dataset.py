@@ -44,8 +44,8 @@ class DatasetOperator(BeforeCellsOperator):
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
         repository.stop_run(run_id, None)  # clear the reason that an earlier try of this step has recorded
-        own_file = self.study.own_file(params)
-        if own_file:  # the plan has counted the file's rows
+        custom_file = self.study.custom_file(params)
+        if custom_file:  # the plan has counted the file's rows
             cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
         else:
             partition = context["dag_run"].partition_key
@@ -57,8 +57,8 @@ class DatasetOperator(BeforeCellsOperator):
             assert dataset is not None
             self.go_on()
             spec, pod = self.spec_of(dataset, cell), self.dataset.pod
-            if own_file:
-                spec, pod = replace(spec, rows=own_file.max_rows, file=params[FILE]), own_file.pod
+            if custom_file:
+                spec, pod = replace(spec, rows=custom_file.max_rows, file=params[FILE]), custom_file.pod
             self.making = making = copy(self)  # an operator has one pod
             try:
                 manifest = making.made(pod, spec, context)
@@ -67,7 +67,7 @@ class DatasetOperator(BeforeCellsOperator):
                 reason = f"The dataset was not made: {result.error_kind}: {result.error}"
                 repository.stop_run(run_id, reason)
                 raise AirflowFailException(reason) from None
-            version = own_file.version if own_file else self.dataset.version
+            version = custom_file.version if custom_file else self.dataset.version
             repository.add_dataset(dataset, version, cell.rows, cell.seed, manifest)
 
     def spec_of(self, dataset: str, cell: Cell) -> DatasetSpec:
@@ -83,11 +83,11 @@ class DatasetOperator(BeforeCellsOperator):
         self.run_pod(context, MEMORY)
         return _manifest(self.message())
 
-    def made_for_plan(self, context: Context, own_file: File, spec: DatasetSpec) -> None:
+    def made_for_plan(self, context: Context, custom_file: File, spec: DatasetSpec) -> None:
         """Make the dataset of a user's own file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
         making = copy(self)
         try:
-            making.made(own_file.pod, spec, context)
+            making.made(custom_file.pod, spec, context)
         except Exception as error:  # noqa: BLE001 - whatever the error is, the run is refused with it
             result = observe.step_result(making.observed, self.CONTAINER, error)
             raise StoreRefused(f"The dataset was not made: {result.error_kind}: {result.error}") from None

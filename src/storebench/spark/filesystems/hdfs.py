@@ -29,8 +29,8 @@ class Hdfs(FileSystem):
         return f"hdfs://{self._connection.where(PORT)}/{path}"
 
     def settings(self) -> dict[str, str]:
-        asked = self._connection.extra.get(HADOOP) or {}
-        hadoop = {**PATIENCE, **asked, "dfs.checksum.type": self._checksum}
+        of_user = self._connection.extra.get(HADOOP) or {}
+        hadoop = {**PATIENCE, **of_user, "dfs.checksum.type": self._checksum}
         user = {f"spark.executorEnv.{USER}": self._connection.login} if self._connection.login else {}
         return {f"spark.hadoop.{name}": str(value) for name, value in hadoop.items()} | user
 

@@ -38,13 +38,13 @@ class Ozone(FileSystem):
         return f"ofs://{self._connection.where(PORT)}/{self._bucket}/{path}"
 
     def settings(self) -> dict[str, str]:
-        asked = self._connection.extra.get(HADOOP) or {}
+        of_user = self._connection.extra.get(HADOOP) or {}
         hadoop = {
             "fs.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzoneFileSystem",
             "fs.AbstractFileSystem.ofs.impl": "org.apache.hadoop.fs.ozone.RootedOzFs",  # for the commits of Delta Lake
             **PATIENCE,
             **OZONE_PATIENCE,
-            **asked,
+            **of_user,
             "ozone.client.checksum.type": self._checksum,
         }
         user = {f"spark.executorEnv.{USER}": self._connection.login} if self._connection.login else {}

@@ -105,12 +105,12 @@ class TableStore(Store):
             attempt.metric("only_s", clock.operation_s)
             attempt.metric("source_s", clock.source_s)
             attempt.metric("barrier_s", attempt.seconds_in("barrier"))
-        took_s = clock.operation_s
+        write_s = clock.operation_s
         if self.operation == WRITE:  # the barrier adds the guarantees that acknowledgements lack
-            took_s += attempt.seconds_in("barrier")
-            attempt.metric("write_s", took_s)
-        if took_s:
-            attempt.metric("rows_per_s", rows / took_s)
+            write_s += attempt.seconds_in("barrier")
+            attempt.metric("write_s", write_s)
+        if write_s:
+            attempt.metric("rows_per_s", rows / write_s)
         with attempt.phase("verify"):
             proof = self._cached.proof()
             verified = verify(self, rows, manifest) + proof

@@ -42,7 +42,7 @@ class DeltaStore(TableStore):
             return f"the column {name!r} would need Delta Lake's column mapping: rename it to letters, digits and _"
         if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
             return f"Delta Lake takes columns whose names differ only in case, such as {same!r}, for one"
-        if name := next((one.name for one in schema if finer(one, MICROSECONDS)), None):
+        if name := next((field.name for field in schema if finer(field, MICROSECONDS)), None):
             return f"the column {name!r} has timestamps with nanoseconds, and Delta Lake keeps microseconds. Round them, or make them text"
         return ""
 
@@ -67,8 +67,8 @@ class DeltaStore(TableStore):
         """Raise StoreRefused if the table does not exist."""
         client, bucket = self.source.s3_client, self.source.bucket
         with s3.errors(client, bucket, self.key):
-            found = client.list_objects_v2(Bucket=bucket, Prefix=f"{self.key}/_delta_log/", MaxKeys=1)
-        if not found.get("KeyCount"):
+            listing = client.list_objects_v2(Bucket=bucket, Prefix=f"{self.key}/_delta_log/", MaxKeys=1)
+        if not listing.get("KeyCount"):
             raise StoreRefused(
                 f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
             )
@@ -174,6 +174,6 @@ def storage_options(server: Connection) -> dict[str, str]:
 def one_line(text: str) -> str:
     """Return an error of deltalake without colours, line breaks and S3's XML."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    if found := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
-        text = f"S3: {found[1]}: {found[2] or ''}"
+    if match := re.search(r"<Code>(.*?)</Code>(?:\s*<Message>(.*?)</Message>)?", text, re.DOTALL):
+        text = f"S3: {match[1]}: {match[2] or ''}"
     return " ".join(redacted(text).replace("↳", " ").split())[:MAX_ERROR_CHARACTERS]

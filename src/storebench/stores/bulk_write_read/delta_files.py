@@ -29,7 +29,7 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
     kind: str  # kind of the file system: a key of storebench.stores.file_servers.KINDS
 
     @cached_property
-    def there(self) -> FileServer:
+    def file_server(self) -> FileServer:
         """Return the file server that holds the table."""
         assert self.server is not None
         return file_server(self.kind, self.server, lambda: self._session)
@@ -39,28 +39,28 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
         return f"storebench/{self.target}"
 
     def uri(self, scheme: str = "") -> str:
-        return self.there.file_system.uri(self.key)
+        return self.file_server.file_system.uri(self.key)
 
     def durability(self) -> Durability:
-        return self.there.durability()
+        return self.file_server.durability()
 
     def prepare(self) -> None:
-        self.there.prepare()
+        self.file_server.prepare()
         super().prepare()
 
     def check_table(self) -> None:
-        if not self.there.files.entries(f"{self.key}/{LOG}"):
+        if not self.file_server.files.entries(f"{self.key}/{LOG}"):
             raise StoreRefused(
                 f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
             )
 
     def size_bytes(self) -> int | None:
         with suppress(StorebenchError):
-            return self.there.files.disk_bytes(self.key)
+            return self.file_server.files.disk_bytes(self.key)
         return None
 
     def drop(self) -> None:
-        self.there.files.remove(self.key)
+        self.file_server.files.remove(self.key)
 
     def open_table(self) -> DeltaTable:
         from deltalake import DeltaTable
@@ -69,13 +69,13 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
 
     def needed_bytes(self) -> int:
         """Return the bytes of one copy of the data files."""
-        return sum((self.there.files.entries(self.key) or {}).values())
+        return sum((self.file_server.files.entries(self.key) or {}).values())
 
     @contextmanager
     def away(self) -> Iterator[None]:
         """Wait at the end until the servers serve: clients reconnect themselves, but a NameNode answers before it leaves safe mode."""
         yield
-        reconnect(self.there.files.check, (StoreUnreachable, StoreRefused))
+        reconnect(self.file_server.files.check, (StoreUnreachable, StoreRefused))
 
     @cached_property
     def _copy(self) -> TemporaryDirectory[str]:
@@ -85,7 +85,7 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
             to = Path(copy.name, folder)
             to.mkdir(exist_ok=True)
             source = f"{self.key}/{folder}".rstrip("/")
-            for name, size in (self.there.files.entries(source) or {}).items():
+            for name, size in (self.file_server.files.entries(source) or {}).items():
                 if size:
-                    (to / name).write_bytes(self.there.files.read(f"{source}/{name}"))
+                    (to / name).write_bytes(self.file_server.files.read(f"{source}/{name}"))
         return copy

@@ -70,7 +70,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
 
     @classmethod
     def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
-        early = (one.name for one in schema if one.type == "timestamp" and before(one, FIRST_TIME))
+        early = (field.name for field in schema if field.type == "timestamp" and before(field, FIRST_TIME))
         if client == "reference" and (name := next(early, None)):
             return (
                 f"the column {name!r} has timestamps before {FIRST_TIME}, of which Spark cannot make a datetime of Python. Use the client"
@@ -135,9 +135,9 @@ class DeltaSpark(SparkDriver, DeltaStore):
         The types of a user's file are given: Spark would infer a number for 007, and return 7.
         """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
-        own = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
-        options = {"header": True, "inferSchema": own is None, **csv_options(self.source.schema)}
-        (frame,) = clock.source(self.spark.read.options(**options).csv(path, own) for _ in range(1))
+        schema = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
+        options = {"header": True, "inferSchema": schema is None, **csv_options(self.source.schema)}
+        (frame,) = clock.source(self.spark.read.options(**options).csv(path, schema) for _ in range(1))
         with clock.operation():
             frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
         return self._rows_of_last_commit()
@@ -166,9 +166,9 @@ class DeltaSpark(SparkDriver, DeltaStore):
                 self._foreach(count)
             return int(seen.value)
 
-    def _foreach(self, see: Callable[[Any], None]) -> None:
+    def _foreach(self, visit: Callable[[Any], None]) -> None:
         """Read with `foreach`, for both the timed `reference` read and its second pass."""
-        self._load().foreach(see)
+        self._load().foreach(visit)
 
     def _scan_columns(self, clock: OperationClock) -> int:
         """Read every column of every row inside the executors' JVMs."""
@@ -188,16 +188,16 @@ class DeltaSpark(SparkDriver, DeltaStore):
         with spark_session.errors("The second pass"):
             if self.client == "tuned":
                 # The noop sink of the timed read shows no data, so this repeats the scan of the same columns into Arrow.
-                see = second_pass.of_batches(schema)
-                columns = self._load().mapInArrow(see, second_pass.SCHEMA)
-                found = second_pass.total_of(columns.collect(), schema)
+                sum_batches = second_pass.of_batches(schema)
+                columns = self._load().mapInArrow(sum_batches, second_pass.SCHEMA)
+                total = second_pass.total_of(columns.collect(), schema)
             else:
                 seen = self.spark.sparkContext.accumulator(second_pass.Seen(schema), second_pass.SeenSum())
                 self._foreach(seen.add)
-                found = seen.value
-        if found.problem:
-            raise ValueError(found.problem)
-        return found.checksum
+                total = seen.value
+        if total.problem:
+            raise ValueError(total.problem)
+        return total.checksum
 
     def verified_by(self) -> str:
         if self.operation != "read":
@@ -225,17 +225,17 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
     """Delta Lake by Spark on a distributed file system. The CSV is still in S3."""
 
     def connect(self) -> None:
-        self.there.files.check()
+        self.file_server.files.check()
         if self.operation == DROP:
             return
-        self.begin([S3(Connection.from_environment("s3")), self.there.file_system])
+        self.begin([S3(Connection.from_environment("s3")), self.file_server.file_system])
         if self.operation == READ:
             self.check_table()
 
     def describe(self) -> Server:
-        server, there = super().describe(), self.there
-        tables = f"{there.title} {there.version()}"
-        return replace(server, settings={**server.settings, "tables": tables, **there.settings()})
+        server, file_server = super().describe(), self.file_server
+        tables = f"{file_server.title} {file_server.version()}"
+        return replace(server, settings={**server.settings, "tables": tables, **file_server.settings()})
 
 
 def csv_options(schema: Sequence[Field]) -> dict[str, Any]:

@@ -37,13 +37,13 @@ class DeltaStandalone(DeltaReader):
                 f"the column {name!r} is a decimal of at most {INTEGER_DIGITS} digits, which Delta Standalone reads as another number where"
                 " Spark has written it. Make it text, or leave this store out"
             )
-        long = (one.name for one in schema if (one.precision or 0) - (one.scale or 0) > WHOLE_DIGITS)
+        long = (field.name for field in schema if (field.precision or 0) - (field.scale or 0) > WHOLE_DIGITS)
         if name := next(long, None):
             return (
                 f"the column {name!r} is a decimal with more than {WHOLE_DIGITS} digits before the point, which Delta Standalone has no room"
                 " for. Make it text, or leave this store out"
             )
-        if name := next((one.name for one in schema if before(one, GREGORIAN)), None):
+        if name := next((field.name for field in schema if before(field, GREGORIAN)), None):
             return (
                 f"the column {name!r} has days before {GREGORIAN}, which Delta Standalone gives as those of the Julian calendar. Make it"
                 " text, or leave this store out"

@@ -77,7 +77,7 @@ class Elasticsearch(TableStore):
                 )
         if len(schema) > MAX_COLUMNS:
             return f"an index has 1,000 fields at most, and each text is two: {MAX_COLUMNS} columns, not {len(schema):,}"
-        if cut := next((one.name for one in schema if finer(one, MILLISECONDS)), None):
+        if cut := next((field.name for field in schema if finer(field, MILLISECONDS)), None):
             return (
                 f"the column {cut!r} has parts of milliseconds, which Elasticsearch's type date cuts in its index. Round them to"
                 " milliseconds, or make them text"
@@ -121,8 +121,8 @@ class Elasticsearch(TableStore):
 
         settings: Mapping[str, Any] = {}
         with self._errors(), suppress(ApiError):  # a login may lack the permission
-            found = self._client.indices.get_settings(index=self.target, include_defaults=True)
-            settings = found[self.target]
+            answer = self._client.indices.get_settings(index=self.target, include_defaults=True)
+            settings = answer[self.target]
         return durability_of(settings)
 
     def server_processes(self) -> Mapping[str, float]:
@@ -163,10 +163,10 @@ class Elasticsearch(TableStore):
         answer = self._client.indices.get_settings(
             index=self.target, name=[f"index.{name}" for name in NO_REPLICAS]
         )
-        own = answer[self.target]["settings"]["index"]
-        if own != {"number_of_replicas": "0"}:
+        index_settings = answer[self.target]["settings"]["index"]
+        if index_settings != {"number_of_replicas": "0"}:
             self._client.indices.put_settings(index=self.target, settings=NO_REPLICAS)
-            self._lifted = {name: own.get(name) for name in NO_REPLICAS}
+            self._lifted = {name: index_settings.get(name) for name in NO_REPLICAS}
 
     def _put_replicas_back(self) -> None:
         """Restore the replicas, and wait for the replicas that the cluster has nodes for: none on a single node."""
@@ -257,9 +257,9 @@ class Elasticsearch(TableStore):
         """Return the bytes of the documents, without structures for searches. The server reads a copy of the index to compute them."""
         with self._errors(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Elasticsearch marks the call as a technical preview
-            found = self._client.indices.disk_usage(index=self.target, run_expensive_tasks=True)
+            usage = self._client.indices.disk_usage(index=self.target, run_expensive_tasks=True)
         try:
-            return int(found[self.target]["all_fields"]["stored_fields_in_bytes"])
+            return int(usage[self.target]["all_fields"]["stored_fields_in_bytes"])
         except KeyError:
             raise StoreRefused(
                 "Elasticsearch does not tell what the documents take on disk, so no read can be proven cold"
@@ -276,12 +276,12 @@ class Elasticsearch(TableStore):
 
     def _await(self, status: str) -> None:
         with self._errors():
-            found = self._client.options(ignore_status=408).cluster.health(
+            health = self._client.options(ignore_status=408).cluster.health(
                 index=self.target, wait_for_status=status, timeout=f"{REQUEST_TIMEOUT_S - 20}s"
             )
-        if found["timed_out"]:
+        if health["timed_out"]:
             raise StoreRefused(
-                f"The index {self.target} was {status} before Elasticsearch was started again, and is {found['status']} after it"
+                f"The index {self.target} was {status} before Elasticsearch was started again, and is {health['status']} after it"
             )
 
     def count(self) -> int:
@@ -296,9 +296,9 @@ class Elasticsearch(TableStore):
         return total
 
     def _checksum_of(self, hits: list[dict[str, Any]]) -> TableChecksum:
-        found = TableChecksum(self.source.fields)
-        found.update(columns([hit["_source"] for hit in hits], self.source.fields))
-        return found
+        checksum = TableChecksum(self.source.fields)
+        checksum.update(columns([hit["_source"] for hit in hits], self.source.fields))
+        return checksum
 
     def verified_by(self) -> str:
         return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
@@ -330,12 +330,12 @@ class Elasticsearch(TableStore):
         """Yield the pages of a point in time, each of up to `rows` documents, until the first empty page."""
         view = {"id": pit, "keep_alive": KEEP_ALIVE}
         while True:
-            found = self._client.search(pit=view, size=rows, sort=SHARD_ORDER, **search)
-            hits = found["hits"]["hits"]
+            answer = self._client.search(pit=view, size=rows, sort=SHARD_ORDER, **search)
+            hits = answer["hits"]["hits"]
             if not hits:
                 return
             yield hits
-            view["id"] = found["pit_id"]
+            view["id"] = answer["pit_id"]
             search["search_after"] = hits[-1]["sort"]
 
     @contextmanager

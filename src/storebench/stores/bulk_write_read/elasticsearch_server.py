@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection, tls
-from storebench.connection.typed import in_words
+from storebench.connection.typed import host_list
 from storebench.redact import redacted
 from storebench.stores.base import Durability, Server
 
@@ -20,29 +20,29 @@ def options(server: Connection) -> dict[str, Any]:
     """Return the client's options: addresses, login or API key, and the check of certificates."""
     extra = server.extra
     behind = f"/{extra['path']}" if "path" in extra else ""
-    addresses = [in_words([one]) for one in server.addresses(PORT)]
-    found: dict[str, Any] = {"hosts": [f"{extra['scheme']}://{one}{behind}" for one in addresses]}
+    addresses = [host_list([address]) for address in server.addresses(PORT)]
+    options: dict[str, Any] = {"hosts": [f"{extra['scheme']}://{address}{behind}" for address in addresses]}
     if key := extra.get("api_key"):
-        found["api_key"] = key
+        options["api_key"] = key
     elif server.login:
-        found["basic_auth"] = (server.login, server.password)
+        options["basic_auth"] = (server.login, server.password)
     if server.tls:
-        found["verify_certs"] = tls.verifies(server)
-        if not found["verify_certs"]:
-            found["ssl_show_warn"] = False
+        options["verify_certs"] = tls.verifies(server)
+        if not options["verify_certs"]:
+            options["ssl_show_warn"] = False
         elif extra.get(tls.CA_CERTS):
-            found["ssl_context"] = tls.context(server)
-    return found
+            options["ssl_context"] = tls.context(server)
+    return options
 
 
 def durability_of(settings: Mapping[str, Any]) -> Durability:
     """Return the durability that an index's `settings` and `defaults` state for an acknowledged write."""
     parts = (settings.get(part, {}).get("index", {}).get("translog", {}) for part in ("defaults", "settings"))
     translog = {name: value for part in parts for name, value in part.items()}
-    asked = str(translog.get("durability", "")).lower()
-    if asked == "request":
+    mode = str(translog.get("durability", "")).lower()
+    if mode == "request":
         return Durability("disk", "index.translog.durability=request")
-    if asked == "async":
+    if mode == "async":
         interval = translog.get("sync_interval", "unknown")
         return Durability("memory", f"index.translog.durability=async, sync_interval={interval}")
     return Durability("unknown", "the index's settings cannot be seen")
@@ -79,8 +79,8 @@ def refusal(where: str, server: Connection, error: ApiError) -> str:
     body = error.body if isinstance(error.body, Mapping) else {}
     if isinstance(error, UnsupportedProductError):
         version = body.get("version") or {}
-        told = f"{version.get('distribution', 'an unknown product')} {version.get('number', '')}".strip()
-        return f"The server at {where} is not Elasticsearch: it calls itself {told}"
+        product = f"{version.get('distribution', 'an unknown product')} {version.get('number', '')}".strip()
+        return f"The server at {where} is not Elasticsearch: it calls itself {product}"
     reason = body.get("error") or error.message
     who = "the API key" if server.extra.get("api_key") else f"user {server.login!r}"
     if error.status_code == 401:

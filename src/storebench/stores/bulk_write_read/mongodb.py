@@ -159,8 +159,8 @@ class MongoDB(TableStore):
             )
         self.drop()
         assert self.server is not None
-        if asked := self.server.extra.get("shard_key"):
-            key = shard_key(str(asked))
+        if kind := self.server.extra.get("shard_key"):
+            key = shard_key(str(kind))
             with errors(self.server):
                 self._client.admin.command("shardCollection", self._collection.full_name, key=key)
 

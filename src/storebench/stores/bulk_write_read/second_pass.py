@@ -85,7 +85,7 @@ class SeenSum:
 def of_batches(schema: Sequence[Field]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for `mapInArrow` that returns a row of SCHEMA: the pickled checksum of a task's rows."""
 
-    def see(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def sum_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         seen = Seen(schema)
@@ -94,7 +94,7 @@ def of_batches(schema: Sequence[Field]) -> Callable[[Iterator[pa.RecordBatch]], 
                 seen.add_batch(batch.slice(start, CHUNK_ROWS))
         yield pa.record_batch({"seen": [pickle.dumps(seen)]})
 
-    return see
+    return sum_batches
 
 
 def total_of(rows: list[Any], schema: Sequence[Field]) -> Seen:

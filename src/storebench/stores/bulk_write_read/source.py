@@ -34,9 +34,9 @@ class Source:
 
     def manifest(self) -> Manifest:
         """Return the dataset's manifest. Raises StoreUnreachable or StoreRefused with the address in S3."""
-        found = Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
-        self.schema = found.schema
-        return found
+        manifest = Manifest.load(self.s3_client, self.bucket, self.key.removesuffix(CSV) + MANIFEST)
+        self.schema = manifest.schema
+        return manifest
 
     @property
     def schema(self) -> Sequence[Field]:

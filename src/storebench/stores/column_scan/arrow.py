@@ -30,19 +30,19 @@ def _array(column: Column, values: np.ndarray[Any, Any]) -> Any:
     return pa.array(values, mask=empty)
 
 
-def values(found: Any, column: Column) -> np.ndarray[Any, Any]:
+def values(array: Any, column: Column) -> np.ndarray[Any, Any]:
     """Convert a pyarrow.ChunkedArray to the dataset's values of that column."""
     import numpy as np
     import pyarrow as pa
 
     if column.is_text:
-        texts = found.cast(pa.string()).fill_null("").to_pylist()
+        texts = array.cast(pa.string()).fill_null("").to_pylist()
         return np.array([text.encode() for text in texts], column.dtype)
     if column.nullable:
-        found = found.fill_null(0)
+        array = array.fill_null(0)
     if column.dtype == "|i1":
-        found = found.cast(pa.int8())
+        array = array.cast(pa.int8())
     if column.dtype.startswith("<M8"):
-        found = found.cast(pa.timestamp("s"))
-    numbers: np.ndarray[Any, Any] = found.to_numpy()
+        array = array.cast(pa.timestamp("s"))
+    numbers: np.ndarray[Any, Any] = array.to_numpy()
     return numbers.astype(column.dtype)

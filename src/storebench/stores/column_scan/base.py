@@ -126,7 +126,7 @@ class ScanStore(Store):
         try:
             return does[self.operation](attempt, manifest)
         except OSError as error:
-            raise StoreRefused(_in_words(error)) from error
+            raise StoreRefused(_reason(error)) from error
 
     def columns(self, manifest: Mapping[str, Any], prefix: str) -> Columns:
         """Load the dataset's columns into memory."""
@@ -163,7 +163,7 @@ class ScanStore(Store):
             cold = self.make_cold()
         before, grown = self.read_bytes(), self.grown_bytes()
         with attempt.measuring(clock), attempt.operation():
-            found = self.timed_scan(clock)
+            total = self.timed_scan(clock)
         read = self.read_bytes() - before
         self._report(attempt, clock, read)
         cold.report(attempt, read, clock.operation_s)
@@ -171,7 +171,7 @@ class ScanStore(Store):
             now = self.grown_bytes()
             came = read if grown is None or now is None else min(read, now - grown)
             proof = cold.prove("sum", came)
-            said = self._check_result(found, manifest)
+            said = self._check_result(total, manifest)
         return f"{said}; {proof}"
 
     def _hot_sum(self, attempt: Attempt, manifest: Mapping[str, Any]) -> str:
@@ -181,11 +181,11 @@ class ScanStore(Store):
             self._warmed_up = WarmedUp.by(self._pass_s)
         before = self.read_bytes()
         with attempt.measuring(clock), attempt.operation():
-            found = self.timed_scan(clock)
+            total = self.timed_scan(clock)
         self._report(attempt, clock, self.read_bytes() - before)
         self._warmed_up.report(attempt)
         with attempt.phase("verify"):
-            return self._check_result(found, manifest)
+            return self._check_result(total, manifest)
 
     def _pass_s(self) -> float:
         clock = OperationClock()
@@ -197,8 +197,8 @@ class ScanStore(Store):
         attempt.metric("rows_per_s", self.rows / clock.operation_s)
         attempt.metric("disk_read_bytes", read)
 
-    def _check_result(self, found: float, manifest: Mapping[str, Any]) -> str:
-        said = check_sum(found, manifest, self.column, self.additions())
+    def _check_result(self, total: float, manifest: Mapping[str, Any]) -> str:
+        said = check_sum(total, manifest, self.column, self.additions())
         if scanned := self.prove_scanned():
             said = f"{said}; {scanned}"
         self._check_count()
@@ -225,7 +225,7 @@ def check_memory(rows: int, limit_bytes: int | None, fold: int = MEMORY_FOLD) ->
         )
 
 
-def _in_words(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     where = f": {error.filename}" if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{FULL}{where}"

@@ -80,10 +80,10 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> Mapping
     """Make the dataset below `prefix`, in the dataset's pod. The manifest is written last and returned."""
     key = f"{prefix}{MANIFEST}"
     with s3.errors(client, bucket, key):
-        there = s3.read(client, bucket, key)
-    if there is not None:
-        found: dict[str, Any] = json.loads(there)
-        return found
+        text = s3.read(client, bucket, key)
+    if text is not None:
+        existing: dict[str, Any] = json.loads(text)
+        return existing
     digests: dict[str, str] = {}
     sums: dict[str, float] = {}
     magnitudes: dict[str, float] = {}
@@ -112,10 +112,10 @@ def manifest_of(client: Any, bucket: str, prefix: str) -> dict[str, Any]:
     """Return the manifest of the dataset below `prefix`. Raises StoreRefused if it is missing."""
     key = f"{prefix}{MANIFEST}"
     with s3.errors(client, bucket, key):
-        found = s3.read(client, bucket, key)
-    if found is None:
+        text = s3.read(client, bucket, key)
+    if text is None:
         raise StoreRefused(f"s3://{bucket}/{key} is not there: the next run makes the dataset")
-    manifest: dict[str, Any] = json.loads(found)
+    manifest: dict[str, Any] = json.loads(text)
     return manifest
 
 

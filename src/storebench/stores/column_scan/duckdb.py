@@ -48,8 +48,8 @@ class Duckdb(DuckdbEngine):
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
         """Read the values instead of their sum."""
-        found = self._opened().sql(f'SELECT "{column}" FROM {TABLE}').to_arrow_table()
-        return arrow.values(found[column], BY_NAME[column])
+        table = self._opened().sql(f'SELECT "{column}" FROM {TABLE}').to_arrow_table()
+        return arrow.values(table[column], BY_NAME[column])
 
     def scanned_files(self) -> Sequence[Path]:
         return [self._path]

@@ -35,8 +35,8 @@ class DuckdbParquet(DuckdbEngine, ParquetStore):
         import duckdb
 
         self._database = self._database or duckdb.connect()
-        found = self._database.execute(f"SELECT SUM({self.column}) FROM read_parquet(?)", [str(self._path)])
-        return float(found.fetchall()[0][0])
+        answer = self._database.execute(f"SELECT SUM({self.column}) FROM read_parquet(?)", [str(self._path)])
+        return float(answer.fetchall()[0][0])
 
     def read_back(self, column: str) -> np.ndarray[Any, Any]:
         """Read the column with pyarrow, independently of DuckDB."""

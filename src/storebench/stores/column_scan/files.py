@@ -45,8 +45,8 @@ class FileStore(ScanStore):
     def make_cold(self) -> Cold:
         needed = self.needed_bytes()  # the computation may read the files
         residence.drop(self._files())
-        left = residence.resident_bytes(self._files())
-        return Cold(left, left, needed)
+        remaining = residence.resident_bytes(self._files())
+        return Cold(remaining, remaining, needed)
 
     def grown_bytes(self) -> int:
         return residence.resident_bytes(self.scanned_files())
@@ -55,8 +55,8 @@ class FileStore(ScanStore):
         """Do nothing: the drop deletes the whole volume without a pod."""
 
     def _files(self) -> list[Path]:
-        if not (found := residence.files_of(self._folder)):
+        if not (files := residence.files_of(self._folder)):
             raise StoreRefused(
                 f"What was written is not there: {self._folder} has no files. Was the volume lost?"
             )
-        return found
+        return files

@@ -65,8 +65,8 @@ class Mariadb(ScanStore):
         self._open(with_database=False)
 
     def describe(self) -> Server:
-        found = dict(self._ask("SHOW GLOBAL VARIABLES"))
-        return Server("MariaDB", found["version"], {name: found.get(name) for name in SETTINGS})
+        variables = dict(self._ask("SHOW GLOBAL VARIABLES"))
+        return Server("MariaDB", variables["version"], {name: variables.get(name) for name in SETTINGS})
 
     def client_settings(self) -> Mapping[str, Any]:
         return {"batch_rows": BATCH_ROWS, "commit_rows": COMMIT_ROWS} if self.client == "reference" else {}
@@ -108,15 +108,15 @@ class Mariadb(ScanStore):
         return self._servers.make_cold(self._away(), self._needed_bytes())
 
     def scan(self) -> float:
-        ((found,),) = self._ask(f"{SELECT} SUM({self.column}) FROM {TABLE}")
-        return float(found)
+        ((total,),) = self._ask(f"{SELECT} SUM({self.column}) FROM {TABLE}")
+        return float(total)
 
     def timed_scan(self, clock: OperationClock) -> float:
         """Time the query, and count the rows that the server reads for it. The counter is read outside the timed window."""
         before = self._rows_read_so_far()
-        found = super().timed_scan(clock)
+        total = super().timed_scan(clock)
         self._rows_read = self._rows_read_so_far() - before
-        return found
+        return total
 
     def prove_scanned(self) -> str:
         """Compare the number of rows that the server read with the table's: an answer from the query cache reads none."""
@@ -128,8 +128,8 @@ class Mariadb(ScanStore):
         return f"{self._rows_read:,} rows read by the server for it (Rows_read)"
 
     def count(self) -> int:
-        ((found,),) = self._ask(f"{SELECT} COUNT(*) FROM {TABLE}")
-        return int(found)
+        ((rows,),) = self._ask(f"{SELECT} COUNT(*) FROM {TABLE}")
+        return int(rows)
 
     def additions(self) -> int:
         """Return the number of rows: the server adds them one after the other."""
@@ -175,12 +175,12 @@ class Mariadb(ScanStore):
 
     def _insert(self, batches: Iterator[Sequence[Sequence[Any]]]) -> None:
         places = ", ".join(["%s"] * len(COLUMNS))
-        done = 0
+        inserted = 0
         with self._session.cursor() as cursor:
             for batch in batches:
                 cursor.executemany(f"INSERT INTO {TABLE} VALUES ({places})", batch)
-                done += len(batch)
-                if done % COMMIT_ROWS == 0:
+                inserted += len(batch)
+                if inserted % COMMIT_ROWS == 0:
                     self._session.commit()
         self._session.commit()
 
@@ -195,12 +195,12 @@ class Mariadb(ScanStore):
 
     def _rows_read_so_far(self) -> int:
         """Return the session's counter of rows read. Raises StoreRefused for a server without this counter."""
-        found = dict(self._ask("SHOW SESSION STATUS LIKE 'Rows_read'"))
-        if "Rows_read" not in found:
+        status = dict(self._ask("SHOW SESSION STATUS LIKE 'Rows_read'"))
+        if "Rows_read" not in status:
             raise StoreRefused(
                 "The server has no counter Rows_read, so nothing tells a sum from an answer of its query cache: use MariaDB 10 or newer"
             )
-        return int(found["Rows_read"])
+        return int(status["Rows_read"])
 
     def _use(self) -> None:
         self._ask(f"USE `{self.target}`")

@@ -61,10 +61,12 @@ def columns(
     """Return the columns of selected rows."""
     import numpy as np
 
-    found: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
+    chunks: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
     for part in parts:
         for name, values in zip(names, zip(*part, strict=True), strict=True):
             column = BY_NAME[name]
             plain = [text.encode() for text in values] if column.is_text else values
-            found[name].append(np.array(plain, "<i8" if column.dtype == DATETIME else column.dtype))
-    return {name: np.concatenate(those).astype(BY_NAME[name].dtype) for name, those in found.items() if those}
+            chunks[name].append(np.array(plain, "<i8" if column.dtype == DATETIME else column.dtype))
+    return {
+        name: np.concatenate(those).astype(BY_NAME[name].dtype) for name, those in chunks.items() if those
+    }

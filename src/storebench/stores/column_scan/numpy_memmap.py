@@ -77,8 +77,8 @@ class NumpyMemmap(FileStore):
         if self._by_rows:
             values: np.ndarray[Any, Any] = np.fromfile(self._folder / ROWS_FILE, RECORD)[column]
             return values
-        found: np.ndarray[Any, Any] = np.load(self._path(column))
-        return found
+        loaded: np.ndarray[Any, Any] = np.load(self._path(column))
+        return loaded
 
     def scanned_files(self) -> Sequence[Path]:
         return [self._folder / ROWS_FILE if self._by_rows else self._path(self.column)]

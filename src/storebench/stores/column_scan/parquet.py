@@ -26,13 +26,13 @@ class ParquetStore(FileStore):
 
     def needed_bytes(self) -> int:
         """Return the bytes of the column's compressed chunks, from the file's footer."""
-        found = self._metadata()
+        metadata = self._metadata()
         place = next(
-            (i for i in range(found.num_columns) if found.schema.column(i).name == self.column), None
+            (i for i in range(metadata.num_columns) if metadata.schema.column(i).name == self.column), None
         )
         if place is None:
             raise StoreRefused(f"{self._path} has no column {self.column}")
-        groups = (found.row_group(i).column(place) for i in range(found.num_row_groups))
+        groups = (metadata.row_group(i).column(place) for i in range(metadata.num_row_groups))
         return sum(chunk.total_compressed_size for chunk in groups)
 
     def count(self) -> int:

@@ -49,5 +49,5 @@ class PyarrowParquet(ParquetStore):
         import duckdb
 
         with duckdb.connect() as database:
-            found = database.sql(f"SELECT \"{column}\" FROM read_parquet('{self._path}')").to_arrow_table()
-            return arrow.values(found[column], BY_NAME[column])
+            table = database.sql(f"SELECT \"{column}\" FROM read_parquet('{self._path}')").to_arrow_table()
+            return arrow.values(table[column], BY_NAME[column])

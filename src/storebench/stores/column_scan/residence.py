@@ -27,8 +27,8 @@ def size_of(paths: Iterable[Path]) -> int:
 
 def sync(paths: Iterable[Path]) -> None:
     """Write files and their directory entries to disk."""
-    found = list(paths)
-    for path in (*found, *{path.parent for path in found}):
+    files = list(paths)
+    for path in (*files, *{path.parent for path in files}):
         with _opened(path) as descriptor:
             os.fsync(descriptor)
 

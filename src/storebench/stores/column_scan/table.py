@@ -100,13 +100,13 @@ def bound(additions: int, sum_of_magnitudes: float, exact: float) -> float:
     return roundoff / (1 - roundoff) * sum_of_magnitudes + abs(exact) * ROUNDOFF
 
 
-def check_sum(found: float, manifest: Mapping[str, Any], column: str, additions: int) -> str:
+def check_sum(total: float, manifest: Mapping[str, Any], column: str, additions: int) -> str:
     """Compare a sum with the manifest, and return a sentence about the difference. Raises VerificationFailed."""
     exact, magnitudes = manifest["sums"][column], manifest["magnitudes"][column]
     limit = bound(additions, magnitudes, exact)
-    off = abs(found - exact)
-    if not math.isfinite(found) or off > limit:
+    off = abs(total - exact)
+    if not math.isfinite(total) or off > limit:
         raise VerificationFailed(
-            f"The sum of {column} is {found!r}, and not {exact!r}: {off:.3g} off, where {additions:,} additions allow {limit:.3g}"
+            f"The sum of {column} is {total!r}, and not {exact!r}: {off:.3g} off, where {additions:,} additions allow {limit:.3g}"
         )
     return f"sum {off:.2g} off, {limit:.2g} allowed"

@@ -120,10 +120,10 @@ class WendelinStore(ScanStore):
         import numpy as np
 
         if not self._read:
-            found = self._ask("read", target=self.target)
-            if found["formats"] != [self._format]:
+            answer = self._ask("read", target=self.target)
+            if answer["formats"] != [self._format]:
                 raise VerificationFailed(
-                    f"The blocks are {' and '.join(found['formats']) or 'not there'}, not {self._format}"
+                    f"The blocks are {' and '.join(answer['formats']) or 'not there'}, not {self._format}"
                 )
             self._read = True
         return np.frombuffer(self._ask("column_read", column=column)["data"], BY_NAME[column].dtype)

@@ -39,10 +39,10 @@ class WendelinProcess(Program):
         """Return the answer to a command. `data`: bytes sent after the command. Bytes after the answer are its entry `data`. Raises the
         error that the program reports, or the reason of its death."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        line, found = b"", b""
+        line, body = b"", b""
         with suppress(BrokenPipeError):
-            told = {"command": command, "bytes": len(data), **arguments}
-            self.process.stdin.write(json.dumps(told).encode() + b"\n")
+            request = {"command": command, "bytes": len(data), **arguments}
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.write(data)
             self.process.stdin.flush()
             line = self.process.stdout.readline()
@@ -50,16 +50,16 @@ class WendelinProcess(Program):
             raise self._death(command)
         answer: dict[str, Any] = json.loads(line)
         if size := answer.pop("bytes", 0):
-            found = self.process.stdout.read(size)
-            if len(found) != size:
+            body = self.process.stdout.read(size)
+            if len(body) != size:
                 raise self._death(command)
         if "error" in answer:
             raise _error(answer["kind"], answer["error"])
-        return {**answer, "data": found}
+        return {**answer, "data": body}
 
     def _death(self, command: str) -> StorebenchError:
         code, lines = self.died()
-        lost = next((line.strip() for line in reversed(lines) if any(one in line for one in LOST)), None)
+        lost = next((line.strip() for line in reversed(lines) if any(words in line for words in LOST)), None)
         if lost:
             return _error("unreachable", lost)
         how = "gave no whole answer" if code is None else f"ended with exit code {code}"

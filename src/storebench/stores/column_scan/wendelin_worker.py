@@ -56,8 +56,8 @@ class Worker:
             answer: Answer = {}
             more = b""
             try:
-                found = getattr(self, "do_" + command.pop("command"))(data=data, **command)
-                answer, more = found if isinstance(found, tuple) else (found, b"")
+                result = getattr(self, "do_" + command.pop("command"))(data=data, **command)
+                answer, more = result if isinstance(result, tuple) else (result, b"")
             except ClientDisconnected as error:
                 answer = {
                     "kind": "unreachable",
@@ -103,7 +103,7 @@ class Worker:
         """Write the columns as an array of rows. `dtype`: pairs of a column's name and type."""
         root, rows = self._root(), len(next(iter(self._columns.values())))
         before = self._storage().getSize()
-        with timed() as took:
+        with timed() as times:
             root[target] = array = ZBigArray((rows,), np.dtype([tuple(column) for column in dtype]))
             transaction.commit()
             view = array[:]
@@ -111,18 +111,18 @@ class Worker:
                 view[name] = values
             transaction.commit()
         self._columns.clear()
-        return dict(took, stored_bytes=self._storage().getSize() - before)
+        return dict(times, stored_bytes=self._storage().getSize() - before)
 
     def do_sum(self, target: str, column: str, by: str, data: bytes) -> Answer:
         """Sum a column. The first sum opens the array; later sums use the open array."""
-        with timed() as took:
+        with timed() as times:
             if self._view is None:
                 view = self._array(self._root(), target)[:]
                 if column not in names_of(view):
                     raise Missing(f"{target} has no column {column}")
                 self._view = view
-            found = SUMS[by](self._view, column)
-        return dict(took, sum=found)
+            total = SUMS[by](self._view, column)
+        return dict(times, sum=total)
 
     def do_read(self, target: str, data: bytes) -> Answer:
         """Read the array's blocks as objects of the database, by a new connection and without virtual memory."""
@@ -134,12 +134,12 @@ class Worker:
             kinds = set()
             for number, block in array.zfile.blktab.items():
                 kinds.add(type(block).__name__)
-                found = block.loadblkdata()
+                block_bytes = block.loadblkdata()
                 start = number * array.zfile.blksize
                 part = raw[start : start + array.zfile.blksize]
                 # zeros fill the last block after the array
-                found = np.frombuffer(bytes(found), "u1")[: len(part)]
-                part[: len(found)] = found
+                block_bytes = np.frombuffer(bytes(block_bytes), "u1")[: len(part)]
+                part[: len(block_bytes)] = block_bytes
                 block._p_deactivate()
         finally:
             close(connection)
@@ -203,11 +203,11 @@ def close(connection: Any) -> None:
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
     """Measure the seconds of the block, and the CPU seconds of all threads."""
-    took: dict[str, float] = {}
+    times: dict[str, float] = {}
     cpu_s, began_s = time.process_time(), time.perf_counter()
-    yield took
-    took["seconds"] = time.perf_counter() - began_s
-    took["cpu_s"] = time.process_time() - cpu_s
+    yield times
+    times["seconds"] = time.perf_counter() - began_s
+    times["cpu_s"] = time.process_time() - cpu_s
 
 
 def main() -> None:

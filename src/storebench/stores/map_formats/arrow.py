@@ -56,11 +56,11 @@ class ArrowColumns(Format):
     def encode(self, table: Table, rows: Iterable[Row], sink: IO[bytes]) -> None:
         arrow, columns = self._arrow, []
         for column, values in zip(table.columns, zip(*rows, strict=True), strict=True):
-            found = arrow.array([_value(column, value) for value in values], self._type(column.kind))
-            columns.append(self._dictionary(found) if self._pays(column, values) else found)
-        whole = arrow.Table.from_arrays(columns, names=table.names)
-        with arrow.ipc.new_stream(sink, whole.schema) as stream:
-            stream.write_table(whole, max_chunksize=BATCH_ROWS)
+            encoded = arrow.array([_value(column, value) for value in values], self._type(column.kind))
+            columns.append(self._dictionary(encoded) if self._pays(column, values) else encoded)
+        encoded_table = arrow.Table.from_arrays(columns, names=table.names)
+        with arrow.ipc.new_stream(sink, encoded_table.schema) as stream:
+            stream.write_table(encoded_table, max_chunksize=BATCH_ROWS)
 
     def _pays(self, column: Column, values: Sequence[Any]) -> bool:
         """Return whether a dictionary makes the column smaller. Only tables with few distinct values have dictionaries, of strings and
@@ -69,23 +69,23 @@ class ArrowColumns(Format):
         if self.values != "few" or not (size := _size(column.kind)):
             return False
         plain, distinct = (
-            sum(size + (len(value) if isinstance(value, bytes) else 0) for value in some)
-            for some in (values, set(values))
+            sum(size + (len(value) if isinstance(value, bytes) else 0) for value in sample)
+            for sample in (values, set(values))
         )
         return plain > len(values) + distinct + DICTIONARY_BYTES
 
     def _dictionary(self, column: Any) -> Any:
         """Return the column with 8-bit indices into a dictionary that all batches share."""
-        found = column.dictionary_encode()
+        encoded = column.dictionary_encode()
         return self._arrow.DictionaryArray.from_arrays(
-            found.indices.cast(self._arrow.int8()), found.dictionary
+            encoded.indices.cast(self._arrow.int8()), encoded.dictionary
         )
 
     def decode(self, table: Table, source: IO[bytes]) -> Iterator[Row]:
         from arro3.io import read_ipc_stream
 
-        for found in read_ipc_stream(source):
-            batch = self._arrow.record_batch(found)
+        for batch_view in read_ipc_stream(source):
+            batch = self._arrow.record_batch(batch_view)
             batch.validate(full=True)
             if self._plain_schema(batch.schema) != self._schema(table):
                 raise ValueError("a batch has other columns than its table")
@@ -162,7 +162,9 @@ class ArrowColumns(Format):
         for batch in self._each(self._batches(source)):
             if any(map(self._is_dictionary, batch.columns)):
                 numbers, texts = batch.columns
-                length += self._total(numbers, lambda all_: [(one.bit_length() + 7) // 8 for one in all_])
+                length += self._total(
+                    numbers, lambda all_: [(number.bit_length() + 7) // 8 for number in all_]
+                )
                 length += self._total(texts, lambda all_: list(map(len, all_)))
                 continue
             for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -208,8 +210,8 @@ class ArrowColumns(Format):
         self._dump(self._put_together((number, *WRITTEN) for number in numbers), sink)
 
     def _put_together(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
-        left, types = iter(rows), [self._type(column.kind) for column in self.output.columns]
-        while batch := list(islice(left, BATCH_ROWS)):
+        remaining, types = iter(rows), [self._type(column.kind) for column in self.output.columns]
+        while batch := list(islice(remaining, BATCH_ROWS)):
             yield list(map(self._arrow.array, zip(*batch, strict=True), types))
 
 
@@ -252,7 +254,7 @@ class ArrowRows(ArrowColumns):
     def complex(self, source: IO[bytes], sink: IO[bytes]) -> None:
         place = self.table.names.index("scores")
         rows = (
-            (*row[:place], [*(one + 1 for one in row[place]), float(len(row[place]))], *row[place + 1 :])
+            (*row[:place], [*(score + 1 for score in row[place]), float(len(row[place]))], *row[place + 1 :])
             for row in self._rows(source)
         )
         self._dump(self._put_together(rows), sink)
@@ -304,7 +306,7 @@ def _incremented(values: list[int]) -> list[int]:
 
 
 def _appended(lists: list[list[float]]) -> list[list[float]]:
-    return [[*(one + 1 for one in scores), float(len(scores))] for scores in lists]
+    return [[*(score + 1 for score in scores), float(len(scores))] for scores in lists]
 
 
 def _size(kind: str) -> int:

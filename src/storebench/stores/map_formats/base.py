@@ -78,9 +78,9 @@ class MapStore(Store):
         clock = OperationClock(lambda: sum(os.times()[:4]))  # includes the jobs after their end
         with attempt.phase("prepare"):
             key = f"{spec.dataset}{MANIFEST}"
-            if (found := self._read(key)) is None:
+            if (text := self._read(key)) is None:
                 raise StoreRefused(f"s3://{self.bucket}/{key} is not there: the next run makes the dataset")
-            manifest = json.loads(found)
+            manifest = json.loads(text)
             encoding = self.encoding_of(manifest)
             _check_memory(manifest["format_bytes"][encoding], Cgroup().memory_limit_bytes())
             table = self._table(str(spec.dataset), encoding, manifest["digests"][encoding])
@@ -94,10 +94,10 @@ class MapStore(Store):
 
         jobs = Jobs(self._parallel, float(self.values["job_timeout_s"]), self._bits_per_s)
         with attempt.measuring(clock), attempt.operation(), clock.operation():
-            done = jobs.run(table, command)
-        self._report(attempt, manifest["table_rows"], sum(map(len, table)), done)
+            ended = jobs.run(table, command)
+        self._report(attempt, manifest["table_rows"], sum(map(len, table)), ended)
         with attempt.phase("verify"):
-            return self.verified(spec, manifest, [one.output for one in done])
+            return self.verified(spec, manifest, [job.output for job in ended])
 
     def encoding_of(self, manifest: Mapping[str, Any]) -> str:
         """Return the encoding of the table that the jobs read."""
@@ -138,18 +138,18 @@ class MapStore(Store):
     def drop(self) -> None:
         """Do nothing: nothing was stored."""
 
-    def _report(self, attempt: Attempt, rows: int, in_bytes: int, done: Sequence[Ended]) -> None:
-        out_bytes, all_s = sum(len(one.output) for one in done), sum(one.seconds for one in done)
-        attempt.metric("job_s", all_s / len(done))
+    def _report(self, attempt: Attempt, rows: int, in_bytes: int, ended: Sequence[Ended]) -> None:
+        out_bytes, all_s = sum(len(job.output) for job in ended), sum(job.seconds for job in ended)
+        attempt.metric("job_s", all_s / len(ended))
         attempt.metric("rows_per_s", rows / all_s)
         attempt.metric("mb_per_s", (in_bytes + out_bytes) / all_s / 1e6)
-        attempt.metric("job_cpu_s", sum(one.cpu_s for one in done) / len(done))
-        attempt.metric("job_off_cpu_s", sum(one.off_cpu_s for one in done) / len(done))
-        attempt.metric("job_start_s", sum(one.start_s for one in done) / len(done))
-        attempt.metric("job_memory_peak_bytes", max(one.memory_peak_bytes for one in done))
+        attempt.metric("job_cpu_s", sum(job.cpu_s for job in ended) / len(ended))
+        attempt.metric("job_off_cpu_s", sum(job.off_cpu_s for job in ended) / len(ended))
+        attempt.metric("job_start_s", sum(job.start_s for job in ended) / len(ended))
+        attempt.metric("job_memory_peak_bytes", max(job.memory_peak_bytes for job in ended))
         attempt.metric("in_bytes", in_bytes)
         attempt.metric("out_bytes", out_bytes)
-        attempt.series("each_job_s", ((one.began_s, one.seconds) for one in done))
+        attempt.series("each_job_s", ((job.began_s, job.seconds) for job in ended))
 
     def _table(self, prefix: str, encoding: str, wanted: Sequence[str]) -> list[bytes]:
         """Load the input of each job into memory. Raises StoreRefused for an input that differs from the dataset's manifest."""

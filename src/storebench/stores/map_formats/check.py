@@ -25,10 +25,10 @@ DECODERS = {"python": "python", "compiled": "upb"}
 
 def digest(rows: Iterable[Row]) -> str:
     """Return the checksum of plain rows in order. Each value counts with its type."""
-    found = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    hashed = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for row in rows:
-        found.update(repr(row).encode())
-    return found.hexdigest()
+        hashed.update(repr(row).encode())
+    return hashed.hexdigest()
 
 
 def digest_of(data: bytes) -> str:
@@ -53,16 +53,16 @@ def check(
     return difference(table.names, expected, decoder.decode(table, io.BytesIO(data)))
 
 
-def difference(names: Iterable[str], expected: Iterator[Row], found: Iterator[Row]) -> str:
+def difference(names: Iterable[str], expected: Iterator[Row], actual: Iterator[Row]) -> str:
     """Describe the first difference; empty without one."""
-    for number, (one, other) in enumerate(zip_longest(expected, found), 1):
+    for number, (wanted, other) in enumerate(zip_longest(expected, actual), 1):
         if other is None:
             return f"only {number - 1:,} rows came out"
-        if one is None:
+        if wanted is None:
             return f"more than {number - 1:,} rows came out"
-        if repr(one) != repr(other):
+        if repr(wanted) != repr(other):
             (name, *_), (value, *_), (instead, *_) = zip(
-                *((n, a, b) for n, a, b in zip(names, one, other, strict=True) if repr(a) != repr(b)),
+                *((n, a, b) for n, a, b in zip(names, wanted, other, strict=True) if repr(a) != repr(b)),
                 strict=True,
             )
             return f"row {number:,}, column {name}: {instead!r}, and not {value!r}"

@@ -122,7 +122,7 @@ def complex_(format_: Format, source: IO[bytes], sink: IO[bytes]) -> None:
     def incremented() -> Iterator[Record]:
         for row in records.read(source):
             scores = row.get("scores")
-            row.set("scores", [*(one + 1 for one in scores), float(len(scores))])
+            row.set("scores", [*(score + 1 for score in scores), float(len(scores))])
             yield row
 
     records.write(incremented(), sink)

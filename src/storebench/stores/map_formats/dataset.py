@@ -53,10 +53,10 @@ def make(
     """Make the tables below `prefix` unless they exist. The manifest is written last and returned."""
     table_rows = benchmark_of(benchmark, values).rows(rows)
     with s3.errors(client, bucket, f"{prefix}{MANIFEST}"):
-        there = s3.read(client, bucket, f"{prefix}{MANIFEST}")
-    if there is not None:
-        found: dict[str, Any] = json.loads(there)
-        return found
+        text = s3.read(client, bucket, f"{prefix}{MANIFEST}")
+    if text is not None:
+        existing: dict[str, Any] = json.loads(text)
+        return existing
     benches = _benches(benchmark, values)
     sizes = dict.fromkeys(ENCODINGS, 0)
     digests: dict[str, list[str]] = {encoding: [] for encoding in ENCODINGS}
@@ -88,7 +88,7 @@ def make(
         "output_digests": outputs,
         "output_bytes": output_sizes,
         "output_bytes_digests": {
-            position: {encoding: digest_of_all(found) for encoding, found in of_one.items()}
+            position: {encoding: digest_of_all(digests) for encoding, digests in of_one.items()}
             for position, of_one in of_outputs.items()
         },
     }
@@ -130,12 +130,12 @@ def _part(benchmark: str, values: str, rows: int, seed: int, part: int) -> Part:
 
 
 def _encoded(bench: Benchmark, table: Table, rows: list[Row]) -> Encoded:
-    found = {}
+    data = {}
     for encoding, name in ENCODINGS.items():
         sink = io.BytesIO()
         format_of(name, bench).encode(table, rows, sink)
-        found[encoding] = sink.getvalue()
-    return Encoded(digest(rows), found)
+        data[encoding] = sink.getvalue()
+    return Encoded(digest(rows), data)
 
 
 def _check(benches: Mapping[str, Benchmark], rows: int, seed: int, made: Part) -> None:
@@ -143,8 +143,8 @@ def _check(benches: Mapping[str, Benchmark], rows: int, seed: int, made: Part) -
     sides = [("output", benches[position], output) for position, output in made.outputs.items()]
     if made.table not in made.outputs.values():
         sides.append(("input", benches[POSITIONS[0]], made.table))
-    for side, bench, found in sides:
+    for side, bench, encoded in sides:
         for encoding, name in ENCODINGS.items():
-            wrong = verify(name, "python", bench, side, rows, seed, 0, found.digest, found.data[encoding])
+            wrong = verify(name, "python", bench, side, rows, seed, 0, encoded.digest, encoded.data[encoding])
             if wrong:
                 raise VerificationFailed(f"The {side} in {encoding}: {wrong}")

@@ -73,8 +73,8 @@ def format_of(name: str, benchmark: Benchmark, access: str = "row") -> Format:
     if name not in FORMATS:
         raise unknown("format", name, FORMATS)
     module = importlib.import_module(f"storebench.stores.map_formats.{name}")
-    found: Format = (module.COLUMNS if access == "column" else module.FORMAT)(benchmark)
-    return found
+    format_: Format = (module.COLUMNS if access == "column" else module.FORMAT)(benchmark)
+    return format_
 
 
 def check_access(access: str, name: str, interface: str) -> str:

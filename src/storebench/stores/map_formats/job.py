@@ -71,32 +71,32 @@ def _rehearse(format_: Format, bench: Benchmark, interface: str) -> None:
 
 def floor(size: int, source: IO[bytes], sink: IO[bytes]) -> None:
     """Read `source` to its end, and write `size` bytes to `sink`: in step with the input, as jobs on rows do, the rest at the end."""
-    piece, left = bytearray(PIECE_BYTES), size
-    whole = memoryview(piece)
+    piece, remaining = bytearray(PIECE_BYTES), size
+    view = memoryview(piece)
     while read := source.readinto(piece):  # type: ignore[attr-defined]  # buffered readers have it
-        written = min(read, left)
-        sink.write(whole[:written])
-        left -= written
-    while left:
-        written = min(PIECE_BYTES, left)
-        sink.write(whole[:written])
-        left -= written
+        written = min(read, remaining)
+        sink.write(view[:written])
+        remaining -= written
+    while remaining:
+        written = min(PIECE_BYTES, remaining)
+        sink.write(view[:written])
+        remaining -= written
 
 
 def memory_peak_bytes() -> int:
     """Return the peak memory of this process in bytes. The kernel's figure for a child is at least the parent's own peak."""
-    (found,) = re.findall(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    return int(found) << 10
+    (kib,) = re.findall(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(kib) << 10
 
 
 def main() -> None:
     if len(sys.argv) != 9:
         sys.exit("Usage: job FORMAT BENCHMARK FIRST STOP REPORT POSITION INTERFACE ACCESS")
     name, benchmark, first, stop, report, position, interface, access = sys.argv[1:]
-    with os.fdopen(int(report), "w") as told:
+    with os.fdopen(int(report), "w") as reports:
         try:
             work = work_of(name, benchmark, range(int(first), int(stop)), position, interface, access)
-            print(json.dumps({"cpu_s": time.process_time()}), file=told, flush=True)
+            print(json.dumps({"cpu_s": time.process_time()}), file=reports, flush=True)
             work(sys.stdin.buffer, sys.stdout.buffer)
             sys.stdout.flush()
             os.close(sys.stdout.fileno())
@@ -105,7 +105,7 @@ def main() -> None:
             print(f"{kind}{error}", file=sys.stderr, flush=True)
             os._exit(1)  # discard buffered output
         ended = {"cpu_s": time.process_time(), "memory_peak_bytes": memory_peak_bytes()}
-        print(json.dumps(ended), file=told, flush=True)
+        print(json.dumps(ended), file=reports, flush=True)
     os._exit(0)  # the output is closed: no buffer needs a flush
 
 

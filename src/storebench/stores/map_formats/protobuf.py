@@ -35,9 +35,9 @@ class ProtobufFormat(Format):
     def ready(self) -> None:
         from google.protobuf.internal import api_implementation
 
-        if (found := api_implementation.Type()) != "upb":
+        if (implementation := api_implementation.Type()) != "upb":
             raise SpecError(
-                f"Protobuf: its implementation is {found!r} and not upb: build the image formats anew"
+                f"Protobuf: its implementation is {implementation!r} and not upb: build the image formats anew"
             )
 
     def encode(self, table: Table, rows: Iterable[Row], sink: IO[bytes]) -> None:
@@ -50,9 +50,9 @@ class ProtobufFormat(Format):
         from google.protobuf.unknown_fields import UnknownFieldSet
 
         # The verifying process selects an implementation that did not write the rows (check.py).
-        if (found := api_implementation.Type()) != os.environ.get(PROTOBUF):
+        if (implementation := api_implementation.Type()) != os.environ.get(PROTOBUF):
             raise SpecError(
-                f"Protobuf: {found!r} may have written the rows: another implementation decodes them"
+                f"Protobuf: {implementation!r} may have written the rows: another implementation decodes them"
             )
         kind = dynamic_class(table)
         for data in messages(source):
@@ -68,7 +68,7 @@ class ProtobufFormat(Format):
         parse = self._row.FromString
         for data in messages(source):
             row = parse(data)
-            row.scores[:] = [*(one + 1 for one in row.scores), float(len(row.scores))]
+            row.scores[:] = [*(score + 1 for score in row.scores), float(len(row.scores))]
             write(sink, row)
 
 
@@ -150,7 +150,7 @@ def _plain(column: Column, row: Any) -> Any:
     if column.kind == "double_list":
         return tuple(value)
     if column.kind == "marks":
-        return tuple(sorted((one.name, one.number) for one in value))
+        return tuple(sorted((mark.name, mark.number) for mark in value))
     if not row.HasField(column.name):
         return None
     return (value.x, value.y) if column.kind == "point" else value

@@ -40,7 +40,7 @@ def message_of(table: Table) -> str:
     """Return the name of the message for a row of the table."""
     if table is tables.INSERTED:  # a field has its number for good: where its column is changes nothing
         table = tables.EXTENDED
-    return next(name for name, one in MESSAGES.items() if one is table)
+    return next(name for name, message in MESSAGES.items() if message is table)
 
 
 def descriptor() -> Any:
@@ -48,7 +48,9 @@ def descriptor() -> Any:
     from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 
     file = FileDescriptorProto(name=FILE, package=PACKAGE)  # of the syntax proto2: presence is kept
-    columns = {name: {one.name: one.kind for one in table.columns} for name, table in MESSAGES.items()}
+    columns = {
+        name: {column.name: column.kind for column in table.columns} for name, table in MESSAGES.items()
+    }
     for name, kinds in (PARTS | columns).items():
         message = file.message_type.add(name=name)
         for number, (field, kind) in enumerate(kinds.items(), 1):

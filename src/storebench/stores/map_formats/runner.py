@@ -32,9 +32,9 @@ def program_of(client: str) -> tuple[str, ...]:
     """Return the command of a client's job, without its arguments (see job.py). Raises SpecError if the program is missing."""
     if client == "python":
         return PYTHON
-    if (found := shutil.which(COMPILED)) is None:
+    if (path := shutil.which(COMPILED)) is None:
         raise SpecError(f"{COMPILED} is not on the PATH of this pod: build the image formats anew")
-    return (found,)
+    return (path,)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Jobs:
         """Start a job and wait until it is ready. The process is ended at the end of the block."""
         began_s = time.perf_counter()
         reports, report = os.pipe()
-        with os.fdopen(reports) as told:
+        with os.fdopen(reports) as report_file:
             try:
                 with self._lock:
                     if self._failed:
@@ -124,10 +124,10 @@ class Jobs:
                     self._running.add(process)
             finally:
                 os.close(report)
-            job = _Job(number, process, told)
+            job = _Job(number, process, report_file)
             try:
                 with self._watched(job):
-                    job.ready = _line(told)
+                    job.ready = _line(report_file)
                 if not job.ready:
                     raise job.failed()
                 job.start_s = time.perf_counter() - began_s
@@ -168,7 +168,7 @@ class Jobs:
                 feeding.start()
                 output = taken(stdout, self._bits_per_s)
                 ended_s = time.perf_counter()
-                ended = _line(job.told)
+                ended = _line(job.report_file)
                 code = job.process.wait()
             finally:
                 job.process.kill()
@@ -186,10 +186,10 @@ class Jobs:
 
 
 class _Job:
-    """A job's process, with its reports (`told`) and its standard error."""
+    """A job's process, with its reports (`report_file`) and its standard error."""
 
-    def __init__(self, number: int, process: subprocess.Popen[bytes], told: IO[str]) -> None:
-        self.number, self.process, self.told = number, process, told
+    def __init__(self, number: int, process: subprocess.Popen[bytes], report_file: IO[str]) -> None:
+        self.number, self.process, self.report_file = number, process, report_file
         self.ready: dict[str, Any] = {}  # the report that the job is ready
         self.start_s = 0.0
         self._says: list[bytes] = []
@@ -236,7 +236,7 @@ def failure(code: int, says: bytes) -> str:
     return f"{text} ({how})" if text else how
 
 
-def _line(told: IO[str]) -> dict[str, Any]:
-    line = told.readline()
-    found: dict[str, Any] = json.loads(line) if line else {}
-    return found
+def _line(report_file: IO[str]) -> dict[str, Any]:
+    line = report_file.readline()
+    report: dict[str, Any] = json.loads(line) if line else {}
+    return report

@@ -81,7 +81,7 @@ class SkiffFormat(Format):
     def complex(self, source: IO[bytes], sink: IO[bytes]) -> None:
         def incremented() -> Iterator[Any]:
             for row in self._reader.load_rows(source):
-                row.scores = [*(one + 1 for one in row.scores), float(len(row.scores))]
+                row.scores = [*(score + 1 for score in row.scores), float(len(row.scores))]
                 yield row
 
         self._writer.dump_rows(incremented(), sink)

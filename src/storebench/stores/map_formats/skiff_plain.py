@@ -68,10 +68,10 @@ class _Reader:
 
     def _integer(self, bits: int, signed: bool) -> int:
         began = self.at
-        found: int = self.number("<q" if signed else "<Q")
-        if not -(1 << bits) * signed <= found < 1 << bits:
-            raise SkiffError(began, f"{found} does not fit its column")
-        return found
+        number: int = self.number("<q" if signed else "<Q")
+        if not -(1 << bits) * signed <= number < 1 << bits:
+            raise SkiffError(began, f"{number} does not fit its column")
+        return number
 
     def _string(self) -> bytes:
         size = self.number("<I")

@@ -46,7 +46,7 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.columns)
+        return tuple(column.name for column in self.columns)
 
 
 def _table(**kinds: str) -> Table:
@@ -159,36 +159,36 @@ class Benchmark:
     values: str = "random"  # `few`: each column has at most FEW distinct values
     position: str = "end"
 
-    def rows(self, asked: int) -> int:
-        """Return the number of rows of the table for `asked` requested rows. Raises SpecError if a job would have no rows."""
-        rows = asked // WIDE_SHARE if self.table is WIDE else asked
+    def rows(self, requested_rows: int) -> int:
+        """Return the number of rows of the table for `requested_rows` requested rows. Raises SpecError if a job would have no rows."""
+        rows = requested_rows // WIDE_SHARE if self.table is WIDE else requested_rows
         if rows < JOBS:
             least = JOBS * WIDE_SHARE if self.table is WIDE else JOBS
             raise SpecError(
-                f"{asked:,} rows are too few for the benchmark {self.name!r}: each of {JOBS} jobs needs a row. Ask for {least:,} or more"
+                f"{requested_rows:,} rows are too few for the benchmark {self.name!r}: each of {JOBS} jobs needs a row. Ask for {least:,} or more"
             )
         return rows
 
-    def part(self, asked: int, part: int) -> range:
+    def part(self, requested_rows: int, part: int) -> range:
         """Return the row numbers of a job."""
-        rows = self.rows(asked)
+        rows = self.rows(requested_rows)
         return range(rows * part // JOBS, rows * (part + 1) // JOBS)
 
-    def input(self, asked: int, seed: int, part: int) -> Iterator[Row]:
+    def input(self, requested_rows: int, seed: int, part: int) -> Iterator[Row]:
         """Yield the input rows of a job."""
         random = Random(
             f"{self.name}/{seed}/{part}"
         )  # a text seed is hashed: the same values on every machine
-        numbers = self.part(asked, part)
+        numbers = self.part(requested_rows, part)
         if self.values == "random":
             return (self.row(random, number) for number in numbers)
         of_all_parts = Random(f"{self.name}/{seed}")
         columns = list(zip(*(self.row(of_all_parts, number) for number in range(FEW)), strict=True))
         return (tuple(values[int(random.random() * FEW)] for values in columns) for _ in numbers)
 
-    def expected(self, asked: int, seed: int, part: int) -> Iterator[Row]:
+    def expected(self, requested_rows: int, seed: int, part: int) -> Iterator[Row]:
         """Yield the expected output rows of a job."""
-        return self.map(self.input(asked, seed, part))
+        return self.map(self.input(requested_rows, seed, part))
 
 
 def _zeros(rows: Iterator[Row]) -> Iterator[Row]:
@@ -213,14 +213,14 @@ def _inserted(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _incremented(rows: Iterator[Row]) -> Iterator[Row]:
     return (
-        (note, (*(one + 1 for one in scores), float(len(scores))), place, marks)
+        (note, (*(score + 1 for score in scores), float(len(scores))), place, marks)
         for note, scores, place, marks in rows
     )
 
 
 BENCHMARKS = {
-    one.name: one
-    for one in (
+    benchmark.name: benchmark
+    for benchmark in (
         Benchmark("wide", WIDE, ZEROS, _wide, _zeros),
         Benchmark("narrow", NARROW, LENGTH, _narrow, _length),
         Benchmark("modify", MIDDLE, MIDDLE, _middle, _modified),
@@ -235,23 +235,23 @@ def benchmark_of(name: str, values: str = "random", position: str = "end") -> Be
     """Return the benchmark `name` with the kind of values `values`, and the new column of `extend` at `position`.
 
     Raises SpecError for an unknown value or a combination without meaning."""
-    for what, asked, known in (
+    for what, chosen, known in (
         ("benchmark", name, tuple(BENCHMARKS)),
         ("values", values, VALUES),
         ("position", position, POSITIONS),
     ):
-        if asked not in known:
-            raise unknown(what, asked, known)
-    found = replace(BENCHMARKS[name], values=values, position=position)
+        if chosen not in known:
+            raise unknown(what, chosen, known)
+    benchmark = replace(BENCHMARKS[name], values=values, position=position)
     if values == "few" and name == "write":
         raise SpecError(
             "values=few: the benchmark 'write' reads no table, and what it writes is always the same"
         )
     if position == "end":
-        return found
+        return benchmark
     if name != "extend":
         raise SpecError(f"position={position}: the benchmark {name!r} adds no column, only 'extend' does")
-    return replace(found, output=INSERTED, map=_inserted)
+    return replace(benchmark, output=INSERTED, map=_inserted)
 
 
 def key_of(prefix: str, encoding: str, part: int) -> str:

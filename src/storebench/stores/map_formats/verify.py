@@ -26,7 +26,7 @@ def verify(
     benchmark = [bench.name, bench.values, bench.position]
     arguments = [name, client, *benchmark, side, str(rows), str(seed), str(part), wanted]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", f"{PACKAGE}.check", *arguments],
             input=data,
             capture_output=True,
@@ -35,4 +35,4 @@ def verify(
         )
     except subprocess.TimeoutExpired:
         return f"it could not be decoded within {TIMEOUT_S} s"
-    return failure(done.returncode, done.stderr) if done.returncode else ""
+    return failure(process.returncode, process.stderr) if process.returncode else ""

@@ -109,7 +109,7 @@ class YsonFormat(Format):
         def incremented() -> Iterator[dict[bytes, Any]]:
             for row in self._rows(source):
                 scores = row[b"scores"]
-                row[b"scores"] = [*(one + 1 for one in scores), float(len(scores))]
+                row[b"scores"] = [*(score + 1 for score in scores), float(len(scores))]
                 yield row
 
         self._dump(incremented(), sink)
@@ -156,7 +156,9 @@ class _Records(Records):
         self._read, self._new = _names(format_.table), _names(format_.output)
         # the types of unsigned values to set
         self._types = {
-            one.name.encode(): format_._uint64 for one in format_.output.columns if _unsigned(one.kind)
+            column.name.encode(): format_._uint64
+            for column in format_.output.columns
+            if _unsigned(column.kind)
         }
 
     def read(self, source: IO[bytes]) -> Iterator[Record]:

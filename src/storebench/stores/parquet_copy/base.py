@@ -122,13 +122,13 @@ class ParquetStore(SparkDriver):
     def describe(self) -> Server:
         name, version = self.version()
         hadoop = self.spark.sparkContext._jsc.hadoopConfiguration()
-        own = {
+        settings = {
             "spark": str(self.spark.version),
             "hadoop_client": str(self.spark._jvm.org.apache.hadoop.util.VersionInfo.getVersion()),
             PAGE_CHECKSUM: str(hadoop.get(PAGE_CHECKSUM) or "default (true)"),
             **{setting: str(self.spark.conf.get(setting)) for setting in DESCRIBED},
         }
-        return Server(name, version, {**own, **self.server_settings()})
+        return Server(name, version, {**settings, **self.server_settings()})
 
     def client_cores(self) -> int:
         """Return the number of threads of Spark: without executor pods, a thread for each visible core."""
@@ -145,7 +145,7 @@ class ParquetStore(SparkDriver):
                 return self._verify(attempt, source, self._generated_files())
         with attempt.phase("prepare"):
             self.files.check_absent(destination)
-            self.files.whole(source)
+            self.files.listed(source)
             self._warm_up()
         self.measure(attempt, self.copy)
         with attempt.phase("verify"):
@@ -158,7 +158,7 @@ class ParquetStore(SparkDriver):
 
     def copy(self) -> None:
         """Read all rows, and write them to another folder."""
-        source, destination = (self.file_system.uri(self.folder(one)) for one in (GENERATED, COPIED))
+        source, destination = (self.file_system.uri(self.folder(folder)) for folder in (GENERATED, COPIED))
         self.spark.read.parquet(source).write.parquet(destination)
 
     def save(self, frame: DataFrame, mode: str, folder: str) -> None:
@@ -227,36 +227,36 @@ class ParquetStore(SparkDriver):
 
         `tasks`: the number of tasks that wrote the folder. A task writes at most one file, and none if its part of the input has no
         beginning of a row group."""
-        listed = self.files.whole(folder)
+        listed = self.files.listed(folder)
         disk_bytes = self.files.disk_bytes(folder)
         attempt.metric("disk_bytes", disk_bytes)
         attempt.metric("file_bytes", listed.file_bytes)
         attempt.metric("files", len(listed.sizes))
         attempt.result.data_bytes = disk_bytes
         check_files(listed, tasks)
-        expected, found = self.rows.checksum(), self._read_back(folder)
-        if (found.rows, found.sum) != (expected.rows, expected.sum):
+        expected, checksum = self.rows.checksum(), self._read_back(folder)
+        if (checksum.rows, checksum.sum) != (expected.rows, expected.sum):
             raise VerificationFailed(
-                f"{folder} has {found.rows:,} rows with the checksum {found}, and not {expected.rows:,} with {expected}"
+                f"{folder} has {checksum.rows:,} rows with the checksum {checksum}, and not {expected.rows:,} with {expected}"
             )
         return (
-            f"{found.rows:,} rows in {len(listed.sizes)} files, read back by {type(self.files).__name__} and pyarrow with the checksums of"
-            f" Parquet's pages; checksum {found}"
+            f"{checksum.rows:,} rows in {len(listed.sizes)} files, read back by {type(self.files).__name__} and pyarrow with the checksums of"
+            f" Parquet's pages; checksum {checksum}"
         )
 
     def _read_back(self, folder: str) -> Checksum:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        found = Checksum(self.rows.record_bytes)
+        checksum = Checksum(self.rows.record_bytes)
         for name, data in self.files.parts(folder):
             try:
                 table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
                 for batch in table.iter_batches(batch_size=self.rows.batch_rows):
-                    found.add_batch(batch)
+                    checksum.add_batch(batch)
             except (ValueError, OSError, KeyError, pa.ArrowException) as error:
                 raise VerificationFailed(f"{folder}/{name} has other rows: {error}") from error
-        return found
+        return checksum
 
     def drop(self) -> None:
         self.files.remove(self.root)

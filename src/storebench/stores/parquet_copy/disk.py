@@ -112,7 +112,7 @@ class Disk(Store):
     def _verify(self, path: Path) -> str:
         import numpy as np
 
-        expected, found, length = (
+        expected, checksum, length = (
             self.rows.checksum(),
             Checksum(self.rows.record_bytes),
             self.rows.record_bytes,
@@ -123,11 +123,11 @@ class Disk(Store):
                 if len(block) % length:
                     raise VerificationFailed(f"{path} ends within a row")
                 values = np.frombuffer(block, dtype=np.uint8).reshape(-1, length)
-                found.add(np.arange(first, first + len(values), dtype=np.uint64), values)
+                checksum.add(np.arange(first, first + len(values), dtype=np.uint64), values)
                 first += len(values)
-        if (found.rows, found.sum) != (expected.rows, expected.sum):
+        if (checksum.rows, checksum.sum) != (expected.rows, expected.sum):
             raise VerificationFailed(f"{path} has other bytes than were written")
-        return f"{found.rows:,} rows read back; checksum {found}"
+        return f"{checksum.rows:,} rows read back; checksum {checksum}"
 
     def drop(self) -> None:
         """Do nothing: the drop deletes the whole volume without a pod."""

@@ -21,8 +21,11 @@ class Traffic:
         try:
             lines = DEVICES.read_text().splitlines()[2:]
             counts = [line.split(":", 1) for line in lines]
-            found = [text.split() for name, text in counts if name.strip() != "lo"]
-            return cls(sum(int(one[0]) for one in found), sum(int(one[8]) for one in found))
+            interfaces = [text.split() for name, text in counts if name.strip() != "lo"]
+            return cls(
+                sum(int(counters[0]) for counters in interfaces),
+                sum(int(counters[8]) for counters in interfaces),
+            )
         except (OSError, ValueError, IndexError):
             return None
 

@@ -48,14 +48,14 @@ class Null(ParquetStore):
             self.write_all(self.few_rows(), "")
         self.measure(attempt, self.generate)
         with attempt.phase("verify"), spark_session.errors("The second pass"):
-            self._seen = found = Checksum(self.rows.record_bytes)
+            self._seen = checksum = Checksum(self.rows.record_bytes)
             self.generate()
             expected = self.rows.checksum()
-            if (found.rows, found.sum) != (expected.rows, expected.sum):
+            if (checksum.rows, checksum.sum) != (expected.rows, expected.sum):
                 raise VerificationFailed(
-                    f"Spark got {found.rows:,} rows with the checksum {found}, and not {expected.rows:,} with {expected}"
+                    f"Spark got {checksum.rows:,} rows with the checksum {checksum}, and not {expected.rows:,} with {expected}"
                 )
-        return f"{found.rows:,} rows in a second pass; checksum {found}"
+        return f"{checksum.rows:,} rows in a second pass; checksum {checksum}"
 
     def save(self, frame: DataFrame, mode: str, folder: str) -> None:
         if self._seen is None:

@@ -67,8 +67,8 @@ class Rows:
         generator = np.random.Philox(key=np.array([self.seed, iteration], dtype=np.uint64))
         generator.advance(row * steps)
         words = generator.random_raw(count * steps * (STEP_BYTES // 8)).astype("<u8", copy=False)
-        found = words.view(np.uint8).reshape(count, steps * STEP_BYTES)[:, : self.record_bytes]
-        return PRINTABLE[found]
+        places = words.view(np.uint8).reshape(count, steps * STEP_BYTES)[:, : self.record_bytes]
+        return PRINTABLE[places]
 
     def batches(self, first: int, count: int) -> Iterator[tuple[int, Bytes]]:
         """Yield batches of rows, each with the id of its first row."""
@@ -98,10 +98,10 @@ class Rows:
 
     def checksum(self) -> Checksum:
         """Return the expected checksum of all rows."""
-        found = Checksum(self.record_bytes)
+        checksum = Checksum(self.record_bytes)
         for start, values in self.batches(0, self.total):
-            found.add(np.arange(start, start + len(values), dtype=np.uint64), values)
-        return found
+            checksum.add(np.arange(start, start + len(values), dtype=np.uint64), values)
+        return checksum
 
 
 class Checksum:
@@ -158,10 +158,10 @@ def summed(rows: Rows, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
     """Yield one row: the number of rows of a task, and their checksum."""
     import pyarrow as pa
 
-    found = Checksum(rows.record_bytes)
+    checksum = Checksum(rows.record_bytes)
     for batch in batches:
-        found.add_batch(batch)
-    yield pa.RecordBatch.from_pydict({"rows": [found.rows], "sum": [str(found)]})
+        checksum.add_batch(batch)
+    yield pa.RecordBatch.from_pydict({"rows": [checksum.rows], "sum": [str(checksum)]})
 
 
 def binary(values: Bytes) -> pa.Array[Any]:
@@ -185,5 +185,5 @@ def matrix(values: pa.Array[Any], length: int) -> Bytes:
         raise ValueError(f"there are rows whose bytes are not {length:,}")
     if not len(values):
         return np.empty((0, length), dtype=np.uint8)
-    found = np.frombuffer(data, dtype=np.uint8)[places[0] : places[-1]]
-    return found.reshape(len(values), length)
+    joined = np.frombuffer(data, dtype=np.uint8)[places[0] : places[-1]]
+    return joined.reshape(len(values), length)

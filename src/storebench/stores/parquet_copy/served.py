@@ -16,28 +16,28 @@ class ServedStore(ParquetStore):
     """A store on a file server, whose kind is the connection's name."""
 
     @cached_property
-    def _there(self) -> FileServer:
+    def _file_server(self) -> FileServer:
         assert self.server is not None and self.connection is not None
         return file_server(self.connection, self.server, lambda: self._session, checksum=self.checksum)
 
     @property
     def file_system(self) -> FileSystem:
-        return self._there.file_system
+        return self._file_server.file_system
 
     @property
     def files(self) -> Files:
-        return self._there.files
+        return self._file_server.files
 
     def begin(self, file_systems: Sequence[FileSystem]) -> None:
         """Start the session, and prepare the file server: without a bucket, Ozone's client retries the first look for seconds."""
         super().begin(file_systems)
-        self._there.prepare()
+        self._file_server.prepare()
 
     def version(self) -> tuple[str, str]:
-        return self._there.title, self._there.version()
+        return self._file_server.title, self._file_server.version()
 
     def server_settings(self) -> Mapping[str, str]:
-        return self._there.settings()
+        return self._file_server.settings()
 
     def durability(self) -> Durability:
-        return self._there.durability()
+        return self._file_server.durability()

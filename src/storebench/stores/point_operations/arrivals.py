@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 Schedule = Sequence[tuple[float, float]]
 
 
-def asked(rate: float, seconds: float) -> int:
+def request_count(rate: float, seconds: float) -> int:
     """Return the number of requests planned in `seconds` at `rate` requests per second."""
     return math.ceil(rate * seconds - 1e-6)
 
@@ -21,7 +21,7 @@ def arrivals(schedule: Schedule, stream: int, streams: int) -> Iterator[tuple[in
     """
     from_s, before = 0.0, 0
     for part, (rate, seconds) in enumerate(schedule):
-        count = asked(rate, seconds)
+        count = request_count(rate, seconds)
         for place in range((stream - before) % streams, count, streams):
             yield part, from_s + place / rate
         from_s, before = from_s + seconds, before + count

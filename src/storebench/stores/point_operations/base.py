@@ -14,15 +14,15 @@ from storebench.attempt.clock import OperationClock
 from storebench.errors import StoreRefused, unknown
 from storebench.stores.base import Durability, Pod, Store
 from storebench.stores.point_operations import figures
-from storebench.stores.point_operations.arrivals import asked
-from storebench.stores.point_operations.asked import RAMP, RAMP_ASKS, Load
+from storebench.stores.point_operations.arrivals import request_count
 from storebench.stores.point_operations.check import Written, check_table
 from storebench.stores.point_operations.entities import Entity, entity, entity_s
 from storebench.stores.point_operations.generators import Generators
 from storebench.stores.point_operations.keys import DISTRIBUTIONS
+from storebench.stores.point_operations.load_plan import RAMP, RAMP_PARAMS, Load
 from storebench.stores.point_operations.ramp import Climb, climb
 from storebench.stores.point_operations.requests import Requests
-from storebench.stores.point_operations.rest import Rest, address_of, told_by
+from storebench.stores.point_operations.rest import Rest, address_of, description_of
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
@@ -53,10 +53,10 @@ class PointStore(Store):
     @property
     def consistency(self) -> str:
         """Return the consistency level of each read and write. Raises SpecError for an unknown level."""
-        found = self.values.get("consistency", "one")
-        if found not in CONSISTENCIES:
-            raise unknown("consistency", found, CONSISTENCIES)
-        return found
+        level = self.values.get("consistency", "one")
+        if level not in CONSISTENCIES:
+            raise unknown("consistency", level, CONSISTENCIES)
+        return level
 
     # The methods of this study's stores beside `connect`, `describe` and `drop`.
 
@@ -95,11 +95,11 @@ class PointStore(Store):
     def client_settings(self) -> Mapping[str, Any]:
         names = ["users", "spawn_rate", "load_processes", "request_timeout_s", "rate"]
         if self.values.get("load") == RAMP:
-            names += RAMP_ASKS
-        found = {"consistency": self.consistency, **{name: self.values.get(name) for name in names}}
+            names += RAMP_PARAMS
+        settings = {"consistency": self.consistency, **{name: self.values.get(name) for name in names}}
         if self.client != DIRECT:
-            found["service"] = told_by(address_of(self.server, self.client))
-        return found
+            settings["service"] = description_of(address_of(self.server, self.client))
+        return settings
 
     def sender(self) -> PointStore | Rest:
         """Return the sender of the load's requests, not connected yet."""
@@ -139,14 +139,16 @@ class PointStore(Store):
         if self.operation == "write":
             attempt.durability(self.durability())
         with tempfile.TemporaryDirectory() as folder:
-            found, climbed = self._measured(attempt, load, Path(folder))
-        meant = climbed.counts.asked if climbed else asked(load.rate, load.duration_s)
-        figures.report(attempt, found, meant)
-        problem = figures.problem(found, load.rate, load.max_error_share)
+            measured, climbed = self._measured(attempt, load, Path(folder))
+        meant = climbed.counts.request_count if climbed else request_count(load.rate, load.duration_s)
+        figures.report(attempt, measured, meant)
+        problem = figures.problem(measured, load.rate, load.max_error_share)
         if climbed:
-            figures.report_ramp(attempt, found, climbed)
+            figures.report_ramp(attempt, measured, climbed)
             problem = climbed.problem() or problem
-        reads, writes = (found.those(mask) for mask in (found.number < spec.rows, found.number >= spec.rows))
+        reads, writes = (
+            measured.those(mask) for mask in (measured.number < spec.rows, measured.number >= spec.rows)
+        )
         if self.operation == "write" and load.read_share:
             figures.report_mix(attempt, reads, writes)
         with attempt.phase("verify"):
@@ -157,7 +159,7 @@ class PointStore(Store):
                 said.append(figures.check_reads(reads))
             if problem:
                 raise StoreRefused(problem)
-            if behind := figures.behind(found, meant):
+            if behind := figures.behind(measured, meant):
                 said.append(behind)
         return "; ".join([*said, *([climbed.says()] if climbed else [])])
 
@@ -217,8 +219,8 @@ class PointStore(Store):
 
     def _check(self, spec: AttemptSpec, *written: Requests) -> str:
         """Compare the whole table with the written entities. Raises VerificationFailed."""
-        found = check_table(self.scan(), spec.seed, Written.of(spec.rows, written))
-        return f"{found}; {self.scanned_by()}"
+        said = check_table(self.scan(), spec.seed, Written.of(spec.rows, written))
+        return f"{said}; {self.scanned_by()}"
 
 
 def _batches(seed: int, rows: int) -> Iterator[list[Entity]]:

@@ -96,13 +96,13 @@ class Cassandra(PointStore):
     def describe(self) -> Server:
         with self._errors():
             ((version,),) = self._ask("SELECT release_version FROM system.local")
-            found = self._settings()
+            settings = self._settings()
             tables = self._ask(
                 "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system_schema'"
             )
         name = "ScyllaDB" if ("scylla_tables",) in list(tables) else "Cassandra"
         nodes = len(self._cluster.metadata.all_hosts())
-        return Server(name, str(version), {**found, "nodes": nodes, "copies": min(COPIES, nodes)})
+        return Server(name, str(version), {**settings, "nodes": nodes, "copies": min(COPIES, nodes)})
 
     def client_settings(self) -> Mapping[str, Any]:
         return {**super().client_settings(), "protocol_version": self._cluster.protocol_version}
@@ -143,8 +143,8 @@ class Cassandra(PointStore):
         self._session.execute(self._insert, new)
 
     def get(self, id: UUID) -> tuple[Any, ...] | None:
-        found: tuple[Any, ...] | None = self._session.execute(self._select, (id,)).one()
-        return found
+        row: tuple[Any, ...] | None = self._session.execute(self._select, (id,)).one()
+        return row
 
     def outcome(self, error: Exception) -> int:
         from cassandra import DriverException, OperationTimedOut, RequestExecutionException, Timeout
@@ -169,15 +169,15 @@ class Cassandra(PointStore):
         with self._errors():
             try:
                 level, self._scanned = ConsistencyLevel.ALL, "ALL"
-                found = self._session.execute(
+                entities = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
                 )
             except (Unavailable, ReadTimeout):  # a node is down, whether or not other nodes know it
                 level, self._scanned = ConsistencyLevel.QUORUM, "QUORUM, as not all nodes are there"
-                found = self._session.execute(
+                entities = self._session.execute(
                     SimpleStatement(text, fetch_size=SCAN_ROWS, consistency_level=level), timeout=SLOW_S
                 )
-            yield from found
+            yield from entities
 
     def scanned_by(self) -> str:
         return f"a scan with the consistency {self._scanned}"
@@ -197,8 +197,8 @@ class Cassandra(PointStore):
         from cassandra import InvalidRequest
 
         with suppress(InvalidRequest):
-            found = dict(self._ask("SELECT name, value FROM system_views.settings"))
-            return {name: found[name] for name in SETTINGS if name in found}
+            settings = dict(self._ask("SELECT name, value FROM system_views.settings"))
+            return {name: settings[name] for name in SETTINGS if name in settings}
         return {}
 
     @contextmanager
@@ -213,7 +213,7 @@ class Cassandra(PointStore):
             yield
         except NoHostAvailable as error:
             reasons = list(getattr(error, "errors", {}).values())
-            if any(isinstance(one, AuthenticationFailed) for one in reasons):
+            if any(isinstance(reason, AuthenticationFailed) for reason in reasons):
                 raise StoreRefused(
                     f"Cassandra at {where} refused the login of user {self.server.login!r}: check the connection"
                 ) from error
@@ -228,6 +228,6 @@ class Cassandra(PointStore):
 def _context(server: Connection) -> Any:
     """Return the TLS context. Nodes name each other by addresses, which their certificates seldom contain. So names are only checked with
     the system's CAs, not with the connection's CA."""
-    found = tls.context(server)
-    found.check_hostname = found.check_hostname and tls.CA_CERTS not in server.extra
-    return found
+    context = tls.context(server)
+    context.check_hostname = context.check_hostname and tls.CA_CERTS not in server.extra
+    return context

@@ -39,15 +39,15 @@ class Written:
         return cls(must, may)
 
 
-def check_table(found: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
+def check_table(entities: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
     """Compare the table's entities with the written ones, and return a sentence about the comparison.
 
-    `found`: the fields of each entity of the table. Raises VerificationFailed.
+    `entities`: the fields of each entity of the table. Raises VerificationFailed.
     """
     import numpy as np
 
     seen = np.zeros(len(written.may), bool)
-    for fields in found:
+    for fields in entities:
         number = number_of(seed, fields[0])
         if number >= len(seen) or not written.may[number]:
             raise VerificationFailed(f"The table has the entity {fields[0]}, which nobody has written")

@@ -148,7 +148,7 @@ def entity_s(seed: int) -> float:
     """Measure the CPU seconds to make an entity and compare it with a read entity on this machine."""
     read = [entity(seed, number) for number in range(TIMED)]
     began_s = time.process_time()
-    for number, one in enumerate(read):
-        if tuple(one) != tuple(entity(seed, number)):
+    for number, fields in enumerate(read):
+        if tuple(fields) != tuple(entity(seed, number)):
             raise AssertionError("an entity is not the same each time")
     return (time.process_time() - began_s) / TIMED

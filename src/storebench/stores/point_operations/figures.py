@@ -18,44 +18,48 @@ if TYPE_CHECKING:
     from storebench.stores.point_operations.requests import Requests
 
 
-def report(attempt: Attempt, found: Requests, meant: int) -> None:
+def report(attempt: Attempt, measured: Requests, meant: int) -> None:
     """Record the figures of a load: latencies of all requests, and under other names latencies of successful requests.
 
     `meant`: number of requests that the rate asked for; 0 without a rate. Without any measured request only counts are recorded."""
-    counts = found.counts()
-    asked = sum(counts.values())
-    attempt.metric("operations_per_s", counts["done"] / found.seconds)
-    attempt.metric("max_operations_per_s", found.busiest_per_s())
-    attempt.metric("error_share", 1 - counts["done"] / asked if asked else 1.0)
+    counts = measured.counts()
+    begun = sum(counts.values())
+    attempt.metric("operations_per_s", counts["done"] / measured.seconds)
+    attempt.metric("max_operations_per_s", measured.busiest_per_s())
+    attempt.metric("error_share", 1 - counts["done"] / begun if begun else 1.0)
     attempt.metric("timeouts", counts["timeout"])
     attempt.metric("connection_errors", counts["connection"])
     attempt.metric("server_errors", counts["server"])
-    attempt.metric("measured_from_s", found.measured_from_s)
-    attempt.metric("not_begun_share", not_begun_share(asked, meant))
-    if asked:
-        _report_latencies(attempt, found)
-        _report_seconds(attempt, found)
+    attempt.metric("measured_from_s", measured.measured_from_s)
+    attempt.metric("not_begun_share", not_begun_share(begun, meant))
+    if begun:
+        _report_latencies(attempt, measured)
+        _report_seconds(attempt, measured)
 
 
-def _report_latencies(attempt: Attempt, found: Requests) -> None:
+def _report_latencies(attempt: Attempt, measured: Requests) -> None:
     """Record percentiles and a histogram of latency and service time, for all requests and for successful requests."""
     for successful, view in ((False, ""), (True, "successful_")):
         for served, prefix, name in ((False, view, "latency_s"), (True, f"{view}service_", "s")):
-            if len(ordered := found.latencies(served=served, successful=successful)):
+            if len(ordered := measured.latencies(served=served, successful=successful)):
                 attempt.histogram(f"{prefix}{name}", requests.histogram(ordered))
                 for metric, percent in requests.PERCENTILES.items():
                     attempt.metric(f"{prefix}{metric}", requests.percentile(ordered, percent))
 
 
-def _report_seconds(attempt: Attempt, found: Requests) -> None:
+def _report_seconds(attempt: Attempt, measured: Requests) -> None:
     """Record the series by second, including the warm-up."""
-    seconds = list(found.each_second())
-    attempt.series("each_second_operations_per_s", ((at, len(took) - errors) for at, took, errors in seconds))
+    seconds = list(measured.each_second())
+    attempt.series(
+        "each_second_operations_per_s", ((at, len(latencies) - errors) for at, latencies, errors in seconds)
+    )
     attempt.series("each_second_errors", ((at, errors) for at, _, errors in seconds))
-    attempt.series("each_second_users", sorted(found.users.items()))
+    attempt.series("each_second_users", sorted(measured.users.items()))
     for name in ("p50_s", "p95_s", "p99_s"):
         percent = requests.PERCENTILES[name]
-        points = ((at, requests.percentile(took, percent)) for at, took, _ in seconds if len(took))
+        points = (
+            (at, requests.percentile(latencies, percent)) for at, latencies, _ in seconds if len(latencies)
+        )
         attempt.series(f"each_second_{name}", points)
 
 
@@ -64,24 +68,24 @@ def not_begun_share(begun: int, meant: int) -> float:
     return max(0.0, 1 - begun / meant) if meant else 0.0
 
 
-def behind(found: Requests, meant: int) -> str | None:
+def behind(measured: Requests, meant: int) -> str | None:
     """Return a sentence about a rate that was not kept, so that the figures do not show that rate; None if it was kept."""
-    share = not_begun_share(sum(found.counts().values()), meant)
+    share = not_begun_share(sum(measured.counts().values()), meant)
     if share <= NOT_KEPT_SHARE:
         return None
     return f"the rate was not kept: {share:.2%} of its requests did not begin while it was measured"
 
 
-def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
+def report_ramp(attempt: Attempt, measured: Requests, climb: Climb) -> None:
     """Record all steps of a ramp, and the step that broke the limit. The load generator's figures are of the deciding step."""
     attempt.result.client_cpu_share = climb.cores
-    steps = [one.step for one in climb.tried]
+    steps = [tried.step for tried in climb.tried]
     attempt.series("each_step_operations_per_s", ((step.from_s, step.rate) for step in steps))
-    latencies = [(step, found.between(step.from_s, step.to_s).latencies()) for step in steps]
+    latencies = [(step, measured.between(step.from_s, step.to_s).latencies()) for step in steps]
     percent = requests.PERCENTILES["p99_s"]
     attempt.series(
         "each_step_p99_s",
-        ((step.from_s, requests.percentile(took, percent)) for step, took in latencies if len(took)),
+        ((step.from_s, requests.percentile(values, percent)) for step, values in latencies if len(values)),
     )
     if broken := climb.broken:
         attempt.metric("broken_operations_per_s", broken.step.rate)
@@ -89,32 +93,32 @@ def report_ramp(attempt: Attempt, found: Requests, climb: Climb) -> None:
 
 def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
     """Record latencies and failed requests of reads and of writes, each only if any request was measured."""
-    for kind, found in (("read", reads), ("write", writes)):
-        if len(ordered := found.latencies()):
-            attempt.metric(f"{kind}_error_share", 1 - found.counts()["done"] / len(ordered))
+    for kind, measured in (("read", reads), ("write", writes)):
+        if len(ordered := measured.latencies()):
+            attempt.metric(f"{kind}_error_share", 1 - measured.counts()["done"] / len(ordered))
             attempt.histogram(f"{kind}_latency_s", requests.histogram(ordered))
             for name in ("p50_s", "p99_s"):
                 attempt.metric(f"{kind}_{name}", requests.percentile(ordered, requests.PERCENTILES[name]))
 
 
-def check_reads(found: Requests) -> str:
+def check_reads(reads: Requests) -> str:
     """Raise VerificationFailed for a read without an entity or with wrong fields, including reads in the warm-up."""
-    bad = {kind: int((found.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}
+    bad = {kind: int((reads.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}
     if any(bad.values()):
         raise VerificationFailed(
-            f"Of {len(found.outcome):,} reads, {bad[requests.MISSING]:,} found nothing and {bad[requests.WRONG]:,} found other fields"
+            f"Of {len(reads.outcome):,} reads, {bad[requests.MISSING]:,} found nothing and {bad[requests.WRONG]:,} found other fields"
             " than their ids must have"
         )
-    done = int((found.outcome == requests.DONE).sum())
-    return f"{done:,} reads, each of which gave all fields that its id must have"
+    correct = int((reads.outcome == requests.DONE).sum())
+    return f"{correct:,} reads, each of which gave all fields that its id must have"
 
 
-def problem(found: Requests, rate: float, max_error_share: float) -> str | None:
+def problem(measured: Requests, rate: float, max_error_share: float) -> str | None:
     """Return a sentence about too many failed requests, or None. `rate`: requests per second of an open load, or 0."""
-    counts = found.counts()
+    counts = measured.counts()
     if not counts["done"]:
         behind = f", as the load generators are far behind the rate of {rate:g} a second" if rate else ""
-        return f"No request was done in {found.seconds:g} s: {_counted(counts)}{behind}"
+        return f"No request was done in {measured.seconds:g} s: {_counted(counts)}{behind}"
     share = 1 - counts["done"] / sum(counts.values())
     if share <= max_error_share:
         return None

@@ -73,10 +73,12 @@ class Generators:
 
         Raises StoreRefused if a load generator does not report it."""
         self._say(str(part))
-        told = [_line(process, READY_TIMEOUT_S) for process in self._processes]
-        if not all(one.isdigit() for one in told):
-            raise StoreRefused(f"A load generator said {told} in the place of its figures: its log says why")
-        return sum(map(int, told))
+        answers = [_line(process, READY_TIMEOUT_S) for process in self._processes]
+        if not all(answer.isdigit() for answer in answers):
+            raise StoreRefused(
+                f"A load generator said {answers} in the place of its figures: its log says why"
+            )
+        return sum(map(int, answers))
 
     def end(self) -> None:
         """Tell the load generators to begin no more requests."""
@@ -93,8 +95,8 @@ class Generators:
 
     def wait_until(self, at_s: float) -> None:
         """Wait until a second. Raises StoreRefused if a load generator ends earlier."""
-        while (left_s := at_s - time.monotonic()) > 0:
-            time.sleep(min(0.2, left_s))
+        while (remaining_s := at_s - time.monotonic()) > 0:
+            time.sleep(min(0.2, remaining_s))
             for process in self._processes:
                 if process.poll() is not None:
                     raise StoreRefused(
@@ -125,10 +127,10 @@ def _cpu_s(process: subprocess.Popen[str]) -> float:
     if process.returncode is not None:
         return 0.0
     try:
-        found = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        stat = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(found[11]) + int(found[12])) / _TICKS
+    return (int(stat[11]) + int(stat[12])) / _TICKS
 
 
 def _line(process: subprocess.Popen[str], timeout_s: float) -> str:

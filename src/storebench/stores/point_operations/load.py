@@ -80,14 +80,14 @@ def main() -> None:
                 if over.wait(max(0.0, meant_s - time.monotonic())):
                     raise StopUser
             try:
-                number, began_s, took_s, outcome, error = once()
+                number, began_s, served_s, outcome, error = once()
             except Exception as broken:  # noqa: BLE001 - Locust would continue without it
                 redact.print_error(broken)
                 os._exit(1)
             if meant_s is None:
                 meant_s = began_s
-            latency_s = began_s + took_s - meant_s
-            log.note(number, meant_s, latency_s, took_s, outcome)
+            latency_s = began_s + served_s - meant_s
+            log.note(number, meant_s, latency_s, served_s, outcome)
             if part is not None and outcome == requests.DONE and latency_s <= job["slo_s"]:
                 in_time[part] += 1
             if error and outcome not in seen:
@@ -96,7 +96,7 @@ def main() -> None:
             self.environment.events.request.fire(
                 request_type=job["operation"],
                 name="entity",
-                response_time=took_s * 1000,
+                response_time=served_s * 1000,
                 response_length=0,
                 exception=error,
                 context={},
@@ -112,9 +112,9 @@ def main() -> None:
     gevent.sleep(max(0.0, begin_s - time.monotonic()))
     runner.start(job["users"], spawn_rate=job["spawn_rate"])
     users: list[tuple[float, int]] = []
-    while (left_s := end_s - time.monotonic()) > 0:
+    while (remaining_s := end_s - time.monotonic()) > 0:
         users.append((time.monotonic(), runner.user_count))
-        if select([sys.stdin], [], [], min(WATCH_S, left_s))[0]:
+        if select([sys.stdin], [], [], min(WATCH_S, remaining_s))[0]:
             if not (word := sys.stdin.readline().strip()).isdigit():
                 break
             print(in_time[int(word)], file=answers, flush=True)
@@ -157,15 +157,15 @@ def _operation(sender: Any, job: dict[str, Any]) -> Callable[[], tuple[int, floa
         wanted = entity(seed, number)
         began_s = clock()
         try:
-            found = sender.get(wanted.id)
+            fields = sender.get(wanted.id)
         except (Exception, GreenletExit) as error:  # noqa: BLE001 - each kind is counted
             return number, began_s, clock() - began_s, ending(error), error
-        took_s = clock() - began_s
-        if found is None:
-            return number, began_s, took_s, requests.MISSING, LookupError(f"{wanted.id} is not there")
-        if tuple(found) != tuple(wanted):
-            return number, began_s, took_s, requests.WRONG, ValueError(f"{found} is not {wanted}")
-        return number, began_s, took_s, requests.DONE, None
+        served_s = clock() - began_s
+        if fields is None:
+            return number, began_s, served_s, requests.MISSING, LookupError(f"{wanted.id} is not there")
+        if tuple(fields) != tuple(wanted):
+            return number, began_s, served_s, requests.WRONG, ValueError(f"{fields} is not {wanted}")
+        return number, began_s, served_s, requests.DONE, None
 
     if job["operation"] == "read":
         return read

@@ -84,21 +84,21 @@ class MongoDB(PointStore):
     def create(self) -> None:
         assert self.server is not None
         self.drop()
-        if asked := self.server.extra.get("shard_key"):
-            key = shard_key(str(asked))
+        if kind := self.server.extra.get("shard_key"):
+            key = shard_key(str(kind))
             with errors(self.server):
                 self._client.admin.command("shardCollection", self._collection.full_name, key=key)
 
     def fill(self, entities: Sequence[Entity]) -> None:
         with errors(self.server):
-            self._collection.insert_many([_document(one) for one in entities], ordered=False)
+            self._collection.insert_many([_document(entity) for entity in entities], ordered=False)
 
     def insert(self, new: Entity) -> None:
         self._collection.insert_one(_document(new))
 
     def get(self, id: UUID) -> tuple[Any, ...] | None:
-        found = self._collection.find_one({"_id": id})
-        return None if found is None else _fields(found)
+        document = self._collection.find_one({"_id": id})
+        return None if document is None else _fields(document)
 
     def outcome(self, error: Exception) -> int:
         from pymongo.errors import ConnectionFailure, PyMongoError
@@ -136,8 +136,8 @@ class MongoDB(PointStore):
             return f"refused, code {error.code}"
 
 
-def _document(one: Entity) -> dict[str, Any]:
-    return {"_id": one.id, **dict(zip(FIELDS[1:], one[1:], strict=True))}
+def _document(entity: Entity) -> dict[str, Any]:
+    return {"_id": entity.id, **dict(zip(FIELDS[1:], entity[1:], strict=True))}
 
 
 def _fields(document: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from storebench.stores.point_operations.asked import MAX_RATE, PERCENT, Load, Step
 from storebench.stores.point_operations.generators import Generators
+from storebench.stores.point_operations.load_plan import MAX_RATE, PERCENT, Load, Step
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Climb:
     @property
     def counts(self) -> Step:
         """Return the step whose figures count: the last step within the limit, or the only step."""
-        held = [one.step for one in self.tried if one.held]
+        held = [tried.step for tried in self.tried if tried.held]
         return held[-1] if held else self.tried[0].step
 
     @property
@@ -62,9 +62,9 @@ class Climb:
             )
         return None
 
-    def _share(self, one: Tried) -> str:
-        share = one.in_time / one.step.asked
-        return f"at {one.step.rate:.5g} a second {share:.2%} were answered within {1000 * self.slo_s:g} ms"
+    def _share(self, tried: Tried) -> str:
+        share = tried.in_time / tried.step.request_count
+        return f"at {tried.step.rate:.5g} a second {share:.2%} were answered within {1000 * self.slo_s:g} ms"
 
 
 def climb(generators: Generators, load: Load, begin_s: float) -> Climb:

@@ -31,15 +31,15 @@ class Log:
     """The log of a load generator's requests. An entry costs less than a microsecond."""
 
     def __init__(self) -> None:
-        self.number, self.began_s, self.took_s = array("q"), array("d"), array("d")
+        self.number, self.began_s, self.latency_s = array("q"), array("d"), array("d")
         self.served_s, self.outcome = array("d"), array("b")
 
-    def note(self, number: int, began_s: float, took_s: float, served_s: float, outcome: int) -> None:
-        """Log a request for the entity `number`. `began_s`: its planned start on the monotonic clock. `took_s`: its seconds from the
+    def note(self, number: int, began_s: float, latency_s: float, served_s: float, outcome: int) -> None:
+        """Log a request for the entity `number`. `began_s`: its planned start on the monotonic clock. `latency_s`: its seconds from the
         planned start. `served_s`: its seconds from the actual start."""
         self.number.append(number)
         self.began_s.append(began_s)
-        self.took_s.append(took_s)
+        self.latency_s.append(latency_s)
         self.served_s.append(served_s)
         self.outcome.append(outcome)
 
@@ -51,7 +51,7 @@ class Log:
             path,
             number=np.array(self.number, dtype=np.int64),
             began_s=np.array(self.began_s, dtype=np.float64),
-            took_s=np.array(self.took_s, dtype=np.float64),
+            latency_s=np.array(self.latency_s, dtype=np.float64),
             served_s=np.array(self.served_s, dtype=np.float64),
             outcome=np.array(self.outcome, dtype=np.int8),
             users=np.array(users, dtype=np.float64).reshape(-1, 2),
@@ -64,7 +64,7 @@ class Requests:
 
     number: Numbers
     began_s: Numbers  # seconds since the begin of the first load generator
-    took_s: Numbers
+    latency_s: Numbers
     served_s: Numbers
     outcome: Numbers
     measured_from_s: float
@@ -79,7 +79,7 @@ class Requests:
         parts = [dict(np.load(path)) for path in paths]
         joined = {
             name: np.concatenate([part[name] for part in parts])
-            for name in ("number", "began_s", "took_s", "served_s", "outcome")
+            for name in ("number", "began_s", "latency_s", "served_s", "outcome")
         }
         seconds = range(int(max(part["users"][:, 0].max(initial=zero_s) for part in parts) - zero_s) + 1)
         users = {second: sum(_users(part["users"], zero_s + second) for part in parts) for second in seconds}
@@ -88,7 +88,7 @@ class Requests:
 
     def those(self, mask: Numbers) -> Requests:
         """Return the requests that `mask` selects."""
-        names = ("number", "began_s", "took_s", "served_s", "outcome")
+        names = ("number", "began_s", "latency_s", "served_s", "outcome")
         return replace(self, **{name: getattr(self, name)[mask] for name in names})
 
     def between(self, from_s: float, to_s: float) -> Requests:
@@ -102,8 +102,8 @@ class Requests:
     @property
     def measured(self) -> Numbers:
         """Return a mask of the requests that began in the measured interval."""
-        found: Numbers = (self.began_s >= self.measured_from_s) & (self.began_s < self.measured_to_s)
-        return found
+        mask: Numbers = (self.began_s >= self.measured_from_s) & (self.began_s < self.measured_to_s)
+        return mask
 
     def latencies(self, *, served: bool = False, successful: bool = False) -> Numbers:
         """Return the latencies of the measured requests in seconds, ascending. A failed request has the time that its user waited.
@@ -111,10 +111,10 @@ class Requests:
         `served`: return service times instead. `successful`: exclude failed requests."""
         import numpy as np
 
-        taken = self.served_s if served else self.took_s
+        taken = self.served_s if served else self.latency_s
         chosen = self.measured & (self.outcome == DONE) if successful else self.measured
-        found: Numbers = np.sort(taken[chosen])
-        return found
+        ordered: Numbers = np.sort(taken[chosen])
+        return ordered
 
     def busiest_per_s(self) -> float:
         """Return the largest number of successful requests that began in a second of the measured time.
@@ -123,20 +123,20 @@ class Requests:
         import numpy as np
 
         since_s = self.began_s[self.measured & (self.outcome == DONE)] - self.measured_from_s
-        if (whole := int(self.seconds + 1e-6)) < 1:
+        if (seconds := int(self.seconds + 1e-6)) < 1:
             return len(since_s) / self.seconds
-        counts = np.bincount(since_s.astype(np.int64), minlength=whole)
-        return float(counts[:whole].max())
+        counts = np.bincount(since_s.astype(np.int64), minlength=seconds)
+        return float(counts[:seconds].max())
 
     def counts(self) -> dict[str, int]:
         """Count the measured requests by outcome."""
-        found = self.outcome[self.measured]
-        return {name: int((found == place).sum()) for place, name in enumerate(OUTCOMES)}
+        outcomes = self.outcome[self.measured]
+        return {name: int((outcomes == place).sum()) for place, name in enumerate(OUTCOMES)}
 
     def acknowledged(self) -> Numbers:
         """Return the numbers of all written entities, including the warm-up."""
-        found: Numbers = self.number[self.outcome == DONE]
-        return found
+        numbers: Numbers = self.number[self.outcome == DONE]
+        return numbers
 
     def each_second(self) -> Iterator[tuple[int, Numbers, int]]:
         """Yield each second from the first user on, with the ascending latencies of its requests, including failed requests, and the number
@@ -147,12 +147,12 @@ class Requests:
             return
         order = np.argsort(self.began_s, kind="stable")
         seconds = self.began_s[order].astype(np.int64)
-        took, done = self.took_s[order], self.outcome[order] == DONE
+        latencies_s, successful = self.latency_s[order], self.outcome[order] == DONE
         last = int(self.measured_to_s + 0.5)
         edges = np.searchsorted(seconds, np.arange(last + 1))
         for second in range(last):
             part = slice(edges[second], edges[second + 1])
-            yield second, np.sort(took[part]), int((~done[part]).sum())
+            yield second, np.sort(latencies_s[part]), int((~successful[part]).sum())
 
 
 def _users(seen: Numbers, from_s: float) -> int:
@@ -175,9 +175,11 @@ def histogram(values: Numbers) -> dict[float, int]:
 
     positive = np.maximum(values, 1e-9)
     power = np.floor(np.log10(positive)) - (DIGITS - 1)
-    found, counts = np.unique(np.stack([np.rint(positive / 10**power), power]), axis=1, return_counts=True)
+    values_at, counts = np.unique(
+        np.stack([np.rint(positive / 10**power), power]), axis=1, return_counts=True
+    )
     seen: dict[float, int] = {}
-    for digits, exponent, count in zip(found[0], found[1], counts, strict=True):
+    for digits, exponent, count in zip(values_at[0], values_at[1], counts, strict=True):
         value = float(
             f"{int(digits)}e{int(exponent)}"
         )  # equal values get equal texts, without 0.30000000000000004

@@ -39,7 +39,7 @@ def address_of(server: Connection | None, client: str) -> tuple[str, int]:
     return name, int(port or PORT)
 
 
-def told_by(address: tuple[str, int]) -> Any:
+def description_of(address: tuple[str, int]) -> Any:
     """Return the service's description of itself. Raises StoreUnreachable if the service does not answer."""
     where = "{}:{}".format(*address)
     # Not urllib3: this module belongs to the measured client.
@@ -68,7 +68,7 @@ class Rest:
 
     def connect(self) -> None:
         """Check that the service answers. Raises StoreUnreachable if it does not."""
-        told_by(self._address)
+        description_of(self._address)
 
     def insert(self, new: Entity) -> None:
         """Write an entity. Raises Unexpected or OSError if the write is not acknowledged."""
@@ -86,8 +86,8 @@ class Rest:
             return None
         if answer.status_code != FOUND:
             raise Unexpected(answer.status_code, text[:300].decode(errors="replace"))
-        found = json.loads(text)
-        return UUID(found["id"]), *(found[name] for name in FIELDS[1:])
+        entity = json.loads(text)
+        return UUID(entity["id"]), *(entity[name] for name in FIELDS[1:])
 
     def outcome(self, error: Exception) -> int:
         """Return the index in requests.OUTCOMES of an error."""

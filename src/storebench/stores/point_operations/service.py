@@ -71,8 +71,8 @@ _connecting = Lock()
 def _store(table: str, consistency: Consistency) -> PointStore:
     """Return a store connected to a table's database. Of concurrent first requests, only one connects."""
     key = table, consistency
-    if found := _stores.get(key):
-        return found
+    if store := _stores.get(key):
+        return store
     if not re.fullmatch(TABLE, table):
         raise HTTPException(404, f"{table!r} is no name of a table")
     with _connecting:
@@ -110,7 +110,7 @@ def health() -> dict[str, str]:
 def write(table: str, sent: Sent, consistency: Consistency = "one") -> Response:
     """Write an entity."""
     store = _store(table, consistency)
-    _asked(store, lambda: store.insert(Entity(**sent.model_dump())))
+    _answer(store, lambda: store.insert(Entity(**sent.model_dump())))
     return Response(status_code=201, headers={"Location": f"/tables/{table}/entities/{sent.id}"})
 
 
@@ -118,14 +118,14 @@ def write(table: str, sent: Sent, consistency: Consistency = "one") -> Response:
 def read(table: str, id: UUID, consistency: Consistency = "one") -> Response:
     """Return the entity with this id."""
     store = _store(table, consistency)
-    found = _asked(store, lambda: store.get(id))
-    if found is None:
+    row = _answer(store, lambda: store.get(id))
+    if row is None:
         raise HTTPException(404, f"There is no entity {id}")
-    fields = {**Entity(*found)._asdict(), "id": str(found[0])}
+    fields = {**Entity(*row)._asdict(), "id": str(row[0])}
     return Response(json.dumps(fields, ensure_ascii=False), media_type="application/json")
 
 
-def _asked(store: PointStore, request: Any) -> Any:
+def _answer(store: PointStore, request: Any) -> Any:
     try:
         return request()
     except Exception as error:

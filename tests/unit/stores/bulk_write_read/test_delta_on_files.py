@@ -135,7 +135,7 @@ def test_the_file_system_tells_the_size_and_removes_the_table(store, node, tmp_p
 def test_a_write_begins_with_no_table_and_the_place_for_it(store, node, tmp_path, monkeypatch):
     put_table(node, tmp_path / "table", 5)
     one, found = store(), []
-    monkeypatch.setattr(type(one.there), "prepare", lambda self: found.append(bool(node.files)))
+    monkeypatch.setattr(type(one.file_server), "prepare", lambda self: found.append(bool(node.files)))
     one.prepare()
     assert found == [True] and not node.files
 
@@ -154,7 +154,7 @@ def test_servers_that_were_stopped_are_waited_for(store, node, monkeypatch):
             raise error
 
     one = store("read")
-    monkeypatch.setattr(type(one.there.files), "check", check)
+    monkeypatch.setattr(type(one.file_server.files), "check", check)
     with one.away():
         pass
     assert next(answers, "all were asked for") == "all were asked for"

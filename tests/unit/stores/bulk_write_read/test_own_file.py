@@ -8,7 +8,7 @@ from deltalake import convert_to_deltalake
 from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.own import encoded
+from storebench.dataset.custom_file import encoded
 from storebench.dataset.schema import FIELDS, Field
 from storebench.stores.bulk_write_read.delta_rs import DeltaRs
 from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema

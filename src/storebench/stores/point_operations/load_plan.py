@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, Number, Text, integer
-from storebench.stores.point_operations.arrivals import Schedule, asked
+from storebench.stores.point_operations.arrivals import Schedule, request_count
 
 LOADS = CLOSED, OPEN, RAMP = ("closed", "open", "ramp")
 # The parameters of a ramp.
-RAMP_ASKS = ("first_rate", "rate_factor", "step_s", "slo_ms")
+RAMP_PARAMS = ("first_rate", "rate_factor", "step_s", "slo_ms")
 MAX_RATE, MAX_STEPS = 100_000, 100
 PERCENT = 99  # percent of a step's requests that must be answered in time: the 99th percentile
 SPARE_S = 60.0
 LONGEST_S = 86_400  # the largest time limit of an attempt in seconds
-MIN_ASKED = 100  # the fewest requests of a step with a 99th percentile
+MIN_REQUESTS = 100  # the fewest requests of a step with a 99th percentile
 
 
 def _number(
@@ -75,13 +75,13 @@ class Step:
     to_s: float
 
     @property
-    def asked(self) -> int:
+    def request_count(self) -> int:
         """Return the number of planned requests of the step."""
-        return asked(self.rate, self.to_s - self.from_s)
+        return request_count(self.rate, self.to_s - self.from_s)
 
     def holds(self, in_time: int) -> bool:
         """Return whether the 99th percentile is within the limit. `in_time`: number of requests answered within the limit."""
-        return in_time * 100 >= self.asked * PERCENT
+        return in_time * 100 >= self.request_count * PERCENT
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Load:
     def steps(self) -> tuple[Step, ...]:
         """Return the steps of a ramp."""
         ends = [self.before_s + place * self.step_s for place in range(len(self.rates) + 1)]
-        return tuple(Step(*one) for one in zip(self.rates, ends, ends[1:], strict=False))
+        return tuple(Step(*step) for step in zip(self.rates, ends, ends[1:], strict=False))
 
     @property
     def schedule(self) -> Schedule:
@@ -174,17 +174,17 @@ class Load:
 
 def _rates(values: Mapping[str, str]) -> tuple[float, ...]:
     """Return the rates of a ramp up to the largest allowed rate. Raises SpecError for parameters without a valid ramp."""
-    first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_ASKS)
+    first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_PARAMS)
     if factor <= 1:
         raise SpecError(f"A ramp rises, and does not with a rate_factor of {factor:g}: ask for more than 1")
     if slo_ms > 1000 * step_s:
         raise SpecError(
             f"The limit slo_ms={slo_ms:g} is longer than a step of {step_s:g} s: ask for a longer step_s"
         )
-    if (count := asked(first, step_s)) < MIN_ASKED:
+    if (count := request_count(first, step_s)) < MIN_REQUESTS:
         raise SpecError(
             f"A step of {step_s:g} s at {first:g} a second has {count} requests, and 1 % of them is none:"
-            f" ask for a larger first_rate or step_s, so that there are {MIN_ASKED}"
+            f" ask for a larger first_rate or step_s, so that there are {MIN_REQUESTS}"
         )
     rates = [first]
     while (following := rates[-1] * factor) <= MAX_RATE:

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from storebench.dataset import own_csv, own_times
+from storebench.dataset import custom_csv, custom_times
 from storebench.dataset.columns import MAX_SCALE, Column
-from storebench.dataset.own_csv import Unusable, of_part
+from storebench.dataset.custom_csv import Unusable, of_part
 from storebench.dataset.schema import Type
-from storebench.study.own_files import Files
+from storebench.study.custom_files import Files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +74,7 @@ def _streams(client: Any, files: Files) -> Generator[Part, None, None]:
         name = files.name_of(key)
         with objects.open(files.bucket, key, "rb", client=client) as stream:
             with of_part(name):
-                text = own_csv.decoded(stream)
+                text = custom_csv.decoded(stream)
             yield name, text
 
 
@@ -85,19 +85,19 @@ def comma_separated(stream: Any) -> Table:
 
 def _of_csv(parts: Iterator[Part]) -> Table:
     first, stream = next(parts)
-    records = own_csv.Records(stream)
+    records = custom_csv.Records(stream)
     with of_part(first):
         rows = iter(records)
-        names = own_csv.header(rows)
+        names = custom_csv.header(rows)
 
     def chunks() -> Iterator[Texts]:
         with of_part(first):
             yield from _chunks(rows, records, len(names))
         for name, stream in parts:
             with of_part(name):
-                others = own_csv.Records(stream)
+                others = custom_csv.Records(stream)
                 more = iter(others)
-                _check_names(own_csv.header(more), names, first, ordered=True)
+                _check_names(custom_csv.header(more), names, first, ordered=True)
                 yield from _chunks(more, others, len(names))
 
     return Table([Column(name) for name in names], chunks())
@@ -107,12 +107,12 @@ def _check_names(names: list[str], expected: list[str], first: str, *, ordered: 
     """Raise Unusable for a part whose columns are not those of the first part."""
     if sorted(names) != sorted(expected):
         (name, *_) = (Counter(names) - Counter(expected)) or (Counter(expected) - Counter(names))
-        here, there = names.count(name), expected.count(name)
+        here, wanted = names.count(name), expected.count(name)
         where = (
             f"of {first} is missing"
-            if here < there
+            if here < wanted
             else f"is not in {first}"
-            if not there
+            if not wanted
             else "is there twice"
         )
         raise Unusable(f"the column {name!r} {where}. Give all parts the same columns, and a header")
@@ -120,15 +120,15 @@ def _check_names(names: list[str], expected: list[str], first: str, *, ordered: 
         raise Unusable(f"its columns have another order than those of {first}. Give all parts the same order")
 
 
-def _chunks(rows: Iterator[list[str]], records: own_csv.Records, width: int) -> Iterator[Texts]:
+def _chunks(rows: Iterator[list[str]], records: custom_csv.Records, width: int) -> Iterator[Texts]:
     def checked() -> Iterator[list[str]]:
         for row in rows:
             if len(row) != width:
                 raise Unusable(f"line {records.line:,}: a row has {len(row):,} values, the header {width:,}")
             yield row
 
-    whole = checked()
-    while held := list(itertools.islice(_until(whole, CHUNK_CHARACTERS), CHUNK_ROWS)):
+    checked_rows = checked()
+    while held := list(itertools.islice(_until(checked_rows, CHUNK_CHARACTERS), CHUNK_ROWS)):
         yield list(zip(*held, strict=True))
 
 
@@ -150,12 +150,12 @@ def _of_parquet(parts: Sequence[Part]) -> Table:
     types: dict[str, tuple[Type, ...]] = {}
     names: list[str] = []
     for name, file in parts:
-        with of_part(name), _readable(file) as found:
-            names = names or found.schema_arrow.names
-            _check_names(found.schema_arrow.names, names, parts[0][0])
-            for field in found.schema_arrow:
-                own, kind = _types(field), str(field.type)
-                if kind != "null" and own != types.setdefault(field.name, own):
+        with of_part(name), _readable(file) as parquet_file:
+            names = names or parquet_file.schema_arrow.names
+            _check_names(parquet_file.schema_arrow.names, names, parts[0][0])
+            for field in parquet_file.schema_arrow:
+                arrow_types, kind = _types(field), str(field.type)
+                if kind != "null" and arrow_types != types.setdefault(field.name, arrow_types):
                     raise Unusable(
                         f"the column {field.name!r} is {kind} here, and {kinds[field.name]} in a part before. Give the parts the same types"
                     )
@@ -171,12 +171,12 @@ def _readable(file: Any, **settings: Any) -> Iterator[Any]:
     from pyarrow import parquet as pq
 
     try:
-        whole = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
+        parquet_file = pq.ParquetFile(file, buffer_size=PARQUET_BUFFER_BYTES, **settings)
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, "it is no Parquet file") from None
     try:
-        with whole:
-            yield whole
+        with parquet_file:
+            yield parquet_file
     except (pa.ArrowException, OSError) as error:
         raise _unless_of_the_disk(error, _damaged(file)) from None
     except UnicodeDecodeError as error:
@@ -193,11 +193,11 @@ def _damaged(file: Any) -> str:
     import pyarrow as pa
     from pyarrow import parquet as pq
 
-    found = pq.ParquetFile(file)
-    for name in found.schema_arrow.names:
+    parquet_file = pq.ParquetFile(file)
+    for name in parquet_file.schema_arrow.names:
         rows = 0
         try:
-            for batch in found.iter_batches(1_000, columns=[name]):
+            for batch in parquet_file.iter_batches(1_000, columns=[name]):
                 rows += batch.num_rows
         except (pa.ArrowException, OSError):
             return f"the column {name!r} cannot be read behind its row {rows:,}. Write the file anew"
@@ -205,27 +205,35 @@ def _damaged(file: Any) -> str:
 
 
 def _batches(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Texts]:
-    times = own_times.Times()
+    times = custom_times.Times()
     coded: dict[str, list[str]] = {}  # by the part's name
     for name, file in parts:
-        with of_part(name), _readable(file) as found:
-            times.see(file, _batch_rows(found))
-            coded[name] = _coded(found)
+        with of_part(name), _readable(file) as parquet_file:
+            times.update(file, _batch_rows(parquet_file))
+            coded[name] = _coded(parquet_file)
     unit = times.int96_unit()
     for name, file in parts:
         settings = {"coerce_int96_timestamp_unit": unit, "read_dictionary": coded[name]}
-        with of_part(name), _readable(file, **settings) as found:
-            for batch in found.iter_batches(batch_size=_batch_rows(found)):
+        with of_part(name), _readable(file, **settings) as parquet_file:
+            for batch in parquet_file.iter_batches(batch_size=_batch_rows(parquet_file)):
                 for chunk in _slices(batch):
-                    yield [texts(one, chunk.column(one), times.places.get(one, 0)) for one in names]
+                    yield [
+                        texts(column, chunk.column(column), times.places.get(column, 0)) for column in names
+                    ]
 
 
-def _coded(found: Any) -> list[str]:
+def _coded(parquet_file: Any) -> list[str]:
     """Return the names of text columns that a file keeps as dictionaries. Read as such, a long text that is in many rows is in memory once."""
-    groups = range(min(found.metadata.num_row_groups, SAMPLED_GROUPS))
-    chunks = (found.metadata.row_group(one).column(n) for one in groups for n in range(len(found.schema)))
+    groups = range(min(parquet_file.metadata.num_row_groups, SAMPLED_GROUPS))
+    chunks = (
+        parquet_file.metadata.row_group(group).column(n)
+        for group in groups
+        for n in range(len(parquet_file.schema))
+    )
     coded = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page}
-    return [one.name for one in found.schema_arrow if one.name in coded and str(one.type) in TEXTS]
+    return [
+        field.name for field in parquet_file.schema_arrow if field.name in coded and str(field.type) in TEXTS
+    ]
 
 
 def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -250,15 +258,15 @@ def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         start, before = end, ends[end - 1]
 
 
-def _batch_rows(found: Any) -> int:
-    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(found))))
+def _batch_rows(parquet_file: Any) -> int:
+    return max(1, min(CHUNK_ROWS, CHUNK_CHARACTERS // max(1, _row_characters(parquet_file))))
 
 
-def _row_characters(found: Any) -> int:
+def _row_characters(parquet_file: Any) -> int:
     """Estimate the characters of a row, as a share of CHUNK_CHARACTERS."""
-    groups = [found.metadata.row_group(n) for n in range(found.metadata.num_row_groups)]
+    groups = [parquet_file.metadata.row_group(n) for n in range(parquet_file.metadata.num_row_groups)]
     texts = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-    return texts + VALUE_CHARACTERS * len(found.schema_arrow)
+    return texts + VALUE_CHARACTERS * len(parquet_file.schema_arrow)
 
 
 def _types(field: pa.Field) -> tuple[Type, ...]:
@@ -301,11 +309,11 @@ def texts(name: str, column: pa.Array, places: int = 0) -> list[str]:
     if t.is_decimal(kind) and not 0 <= kind.scale <= MAX_SCALE:
         return ["" if value is None else f"{value:f}" for value in column.to_pylist()]
     if t.is_date(kind):
-        column = own_times.of_dates(column)
+        column = custom_times.of_dates(column)
     if t.is_timestamp(kind):
-        column = own_times.of_timestamps(name, column, places)
-    found: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
-    return found
+        column = custom_times.of_timestamps(name, column, places)
+    values: list[str] = column.cast(pa.string()).fill_null("").to_pylist()
+    return values
 
 
 def _of_float(name: str, value: float | None) -> str:

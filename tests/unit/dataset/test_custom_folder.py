@@ -8,10 +8,10 @@ from botocore.exceptions import ClientError
 from pyarrow import parquet as pq
 
 from storebench.errors import SpecError, StoreRefused
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import seed_of
 from tests import int96, own_file
-from tests.unit.dataset.test_own import made, made_of, s3, written
+from tests.unit.dataset.test_custom_dataset import made, made_of, s3, written
 
 __all__ = ["s3"]  # the fixture
 FOLDER = "s3://bucket/orders.parquet/"
@@ -103,7 +103,7 @@ def test_each_change_of_a_part_is_another_version_and_hidden_files_are_none(s3):
         {"2.csv": b"a\n2\n", "3.csv": b"a\n1\n", "_SUCCESS": b""},
     ):
         s3.objects = {f"a/{name}": data for name, data in parts.items()}
-        found = own_files.find(s3, "s3://bucket/a/")
+        found = custom_files.find(s3, "s3://bucket/a/")
         seeds.add(seed_of("s3://bucket/a/", found.version, found.size))
     assert len(seeds) == 4
     assert found.size == 8 and found.keys == ("a/2.csv", "a/3.csv")
@@ -166,7 +166,7 @@ def test_what_is_no_one_table_is_refused_with_the_part(s3, parts, why):
 def test_a_folder_with_hidden_files_alone_is_not_there(s3):
     put(s3, "a/", _SUCCESS=b"", **{".1.csv.crc": b"x"})
     with pytest.raises(StoreRefused, match="There is no file in s3://bucket/a/, or only hidden ones"):
-        own_files.find(s3, "s3://bucket/a/")
+        custom_files.find(s3, "s3://bucket/a/")
 
 
 def test_one_partition_and_folders_in_a_folder_are_taken(s3):
@@ -175,10 +175,10 @@ def test_one_partition_and_folders_in_a_folder_are_taken(s3):
 
 
 def test_too_many_parts_are_refused(s3, monkeypatch):
-    monkeypatch.setattr(own_files, "MAX_PARTS", 2)
+    monkeypatch.setattr(custom_files, "MAX_PARTS", 2)
     put(s3, "a/", **{f"{n}.csv": b"a\n1\n" for n in range(3)})
     with pytest.raises(SpecError, match="a folder of more than 2 files"):
-        own_files.find(s3, "s3://bucket/a/")
+        custom_files.find(s3, "s3://bucket/a/")
 
 
 def test_a_login_without_the_right_to_list_hears_that_the_file_is_not_there(s3, monkeypatch):
@@ -187,6 +187,6 @@ def test_a_login_without_the_right_to_list_hears_that_the_file_is_not_there(s3, 
 
     monkeypatch.setattr(s3, "get_paginator", denied)
     with pytest.raises(StoreRefused, match=r"s3://bucket/a\.csv at .*is not there"):
-        own_files.find(s3, "s3://bucket/a.csv")
+        custom_files.find(s3, "s3://bucket/a.csv")
     with pytest.raises(StoreRefused, match="AccessDenied"):
-        own_files.find(s3, "s3://bucket/a/")
+        custom_files.find(s3, "s3://bucket/a/")

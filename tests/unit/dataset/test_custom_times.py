@@ -6,17 +6,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
-from storebench.dataset import own_tables
+from storebench.dataset import custom_tables
 from tests import int96
 
 
 def read(data):
     """Return the texts of each column by name, and the fields."""
-    table = own_tables.parquet(io.BytesIO(data))
+    table = custom_tables.parquet(io.BytesIO(data))
     texts = {column.name: [] for column in table.columns}
     for chunk in table.chunks:
         for column, values in zip(table.columns, chunk, strict=True):
-            column.see(values)
+            column.update(values)
             texts[column.name] += values
     return texts, {column.name: column.field() for column in table.columns}
 
@@ -49,7 +49,7 @@ def test_int96_keeps_every_part_of_a_second(texts, scale):
 
 
 def test_each_int96_column_has_decimal_places_of_its_own(monkeypatch):
-    monkeypatch.setattr(own_tables, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(custom_tables, "CHUNK_ROWS", 2)
     whole, parted = (
         ["2024-05-06T07:08:09Z"] * 3,
         [
@@ -80,13 +80,15 @@ def test_each_int96_column_has_decimal_places_of_its_own(monkeypatch):
 )
 def test_int96_that_no_unit_holds_is_refused_by_name(columns, why):
     data = int96.as_parquet(**{name: list(map(int96.moment, texts)) for name, texts in columns.items()})
-    with pytest.raises(own_tables.Unusable, match=why):
+    with pytest.raises(custom_tables.Unusable, match=why):
         read(data)
 
 
 @pytest.mark.parametrize("days", [2**27, -(2**27)])
 def test_int96_that_microseconds_do_not_hold_is_refused_by_name(days):
-    with pytest.raises(own_tables.Unusable, match=r"the column 'a' has a timestamp before the year -290,307"):
+    with pytest.raises(
+        custom_tables.Unusable, match=r"the column 'a' has a timestamp before the year -290,307"
+    ):
         read(int96.as_parquet(a=[days * int96.DAY_NS]))
 
 
@@ -111,7 +113,9 @@ def test_the_ends_of_64_bit_microseconds_and_of_dates_are_no_other_year():
     )
     assert texts["at"] == ["294247-01-10T04:00:54.775807Z", "", "-290308-12-21T19:59:05.224193Z"]
     assert texts["on"] == ["5881580-07-11", "", "0000-12-31"]
-    with pytest.raises(own_tables.Unusable, match="the column 'at' has the timestamp -9223372036854775808"):
+    with pytest.raises(
+        custom_tables.Unusable, match="the column 'at' has the timestamp -9223372036854775808"
+    ):
         read(written(at=pa.array([-(2**63)], pa.timestamp("us"))))
 
 

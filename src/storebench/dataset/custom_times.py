@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from storebench.dataset.own_csv import Unusable
+from storebench.dataset.custom_csv import Unusable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,29 +39,29 @@ class Times:
         self._nanoseconds: set[str] = set()  # names of INT96 columns
         self._beyond: set[str] = set()
 
-    def see(self, file: Any, batch_rows: int) -> None:
-        """Update what is known of the columns with a file."""
+    def update(self, file: Any, batch_rows: int) -> None:
+        """Update the decimal places of each column with a file."""
         from pyarrow import parquet as pq
 
-        found = pq.ParquetFile(file, pre_buffer=False)
+        parquet_file = pq.ParquetFile(file, pre_buffer=False)
         int96 = {
-            found.schema.column(n).path
-            for n in range(len(found.schema))
-            if found.schema.column(n).physical_type == "INT96"
+            parquet_file.schema.column(n).path
+            for n in range(len(parquet_file.schema))
+            if parquet_file.schema.column(n).physical_type == "INT96"
         }
-        names = [field.name for field in found.schema_arrow if _unit(field.type)]
+        names = [field.name for field in parquet_file.schema_arrow if _unit(field.type)]
         if others := [name for name in names if name not in int96]:
-            for batch in found.iter_batches(batch_rows, columns=others):
+            for batch in parquet_file.iter_batches(batch_rows, columns=others):
                 for name in others:  # the reader of a column "a" gives a column "a.b", too
                     column = batch.column(name)
-                    self._see(name, places_of(_numbers(column), _unit(column.type)))
+                    self._raise_places(name, places_of(_numbers(column), _unit(column.type)))
         if of_int96 := [name for name in names if name in int96]:
-            self._see_int96(file, batch_rows, of_int96)
+            self._update_int96(file, batch_rows, of_int96)
 
-    def _see(self, name: str, places: int) -> None:
+    def _raise_places(self, name: str, places: int) -> None:
         self.places[name] = max(self.places.get(name, 0), places)
 
-    def _see_int96(self, file: Any, batch_rows: int, names: Sequence[str]) -> None:
+    def _update_int96(self, file: Any, batch_rows: int, names: Sequence[str]) -> None:
         """Read INT96 in three units. Each unit's number is right modulo 2^64, so their differences tell what each does not hold."""
         for name, us, ns, s in _in_units(file, batch_rows, names):
             if (us // 1_000_000 != s).any():
@@ -70,10 +70,10 @@ class Times:
                 )
             if (ns != us * 1_000).any():  # both modulo 2^64
                 self._nanoseconds.add(name)
-                self._see(name, PLACES["ns"])
+                self._raise_places(name, PLACES["ns"])
             if (abs(s) > (2**63 - 1) // 10**9 - 1).any():
                 self._beyond.add(name)
-            self._see(name, places_of(us, "us"))
+            self._raise_places(name, places_of(us, "us"))
 
     def int96_unit(self) -> str:
         """Return the unit to read INT96 in, after all files were seen."""
@@ -117,8 +117,8 @@ def _numbers(column: pa.Array) -> I64:
 
     if t.is_dictionary(column.type):
         column = column.dictionary_decode()
-    found: I64 = column.cast(pa.int64()).drop_null().to_numpy(zero_copy_only=False)
-    return found
+    numbers: I64 = column.cast(pa.int64()).drop_null().to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def places_of(values: I64, unit: str) -> int:

@@ -114,10 +114,10 @@ def header(rows: Iterator[list[str]]) -> list[str]:
     """Read the names of the columns. Raises Unusable for a header with more of another delimiter than commas."""
     names = next(rows, [])
     line = "".join(names)
-    found, words = max((line.count(sign), words) for sign, words in OTHER_DELIMITERS.items())
-    if found and found >= len(names):
+    count, words = max((line.count(sign), words) for sign, words in OTHER_DELIMITERS.items())
+    if count and count >= len(names):
         raise Unusable(
-            f"line 1: the header has {found:,} {words} and {len(names) - 1:,} commas: only commas separate values here. Write the file"
+            f"line 1: the header has {count:,} {words} and {len(names) - 1:,} commas: only commas separate values here. Write the file"
             " with commas, or rename the columns"
         )
     return names

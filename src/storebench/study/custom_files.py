@@ -119,7 +119,7 @@ def _check_part(address: str, name: str) -> None:
 
 def _is_part(name: str, size: int) -> bool:
     """Return whether a file has rows: hidden files, folder markers and empty CSV files have no rows."""
-    hidden = any(one.startswith(("_", ".")) for one in name.split("/"))
+    hidden = any(part.startswith(("_", ".")) for part in name.split("/"))
     marker = not name or name.endswith(("/", "_$folder$"))
     return not hidden and not marker and (size > 0 or _format(name) != "CSV")
 

@@ -6,9 +6,9 @@ import itertools
 import pytest
 
 from storebench.errors import SpecError
-from storebench.stores.point_operations.arrivals import arrivals, asked
-from storebench.stores.point_operations.asked import PARAMS, Load, Step
+from storebench.stores.point_operations.arrivals import arrivals, request_count
 from storebench.stores.point_operations.cassandra import Cassandra
+from storebench.stores.point_operations.load_plan import PARAMS, Load, Step
 from storebench.stores.point_operations.ramp import Climb, Tried
 from tests.unit.stores.point_operations.conftest import LOAD
 
@@ -59,7 +59,11 @@ def test_a_ramp_rises_by_its_factor_after_a_warm_up_at_its_first_rate():
     load = Load.of({**LOAD, "load": "ramp", "duration_s": "0.1"})  # a duration is not asked for
     found = list(itertools.takewhile(lambda one: one[0] < 4, arrivals(load.schedule, 0, 1)))
     counts = [sum(part == one for part, _ in found) for one in range(4)]
-    assert counts == [50, 100, 150, 225] == [asked(50, 1), *(step.asked for step in load.steps[:3])]
+    assert (
+        counts
+        == [50, 100, 150, 225]
+        == [request_count(50, 1), *(step.request_count for step in load.steps[:3])]
+    )
     assert [step.from_s for step in load.steps[:3]] == [1, 3, 5] and load.steps[0].to_s == 3
     for part, at_s in found[50:]:
         step = load.steps[part - 1]
@@ -75,12 +79,12 @@ def test_several_load_generators_keep_the_distances_together():
 
 def test_a_step_holds_as_long_as_99_of_100_are_in_time():
     step = Step(100.0, 0.0, 2.0)
-    assert step.asked == 200 and step.holds(198) and not step.holds(197)
+    assert step.request_count == 200 and step.holds(198) and not step.holds(197)
 
 
 def test_a_ramp_that_nothing_breaks_is_no_result():
     steps = [Step(50_000.0, 0.0, 1.0), Step(100_000.0, 1.0, 2.0)]
-    climb = Climb([Tried(step, step.asked, 1.0) for step in steps], 0.05)
+    climb = Climb([Tried(step, step.request_count, 1.0) for step in steps], 0.05)
     assert climb.broken is None and climb.counts == steps[1]
     assert "No rate up to 100,000 a second broke the limit of 50 ms" in climb.problem()
 

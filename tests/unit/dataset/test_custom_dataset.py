@@ -13,13 +13,13 @@ import smart_open.s3
 from pyarrow import parquet as pq
 
 from storebench import protocol
-from storebench.dataset import own, own_csv, own_tables
+from storebench.dataset import custom_csv, custom_file, custom_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.typed import arrow_schema, canonical, csv_reader
 from storebench.errors import SpecError
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import own_file
 from tests.unit.dataset.test_upload import FakeS3
@@ -60,10 +60,10 @@ def made(s3, data, key="mine.csv", rows=10**9):
 
 
 def made_of(s3, file, rows=10**9):
-    files = own_files.find(s3, file)
+    files = custom_files.find(s3, file)
     seed = seed_of(file, files.version, files.size)
     folder = folder_of(OWN.id(seed))
-    message = own.make(s3, "bucket", folder, rows, seed, file=file)
+    message = custom_file.make(s3, "bucket", folder, rows, seed, file=file)
     return Manifest.load(s3, "bucket", folder + "manifest.json"), message
 
 
@@ -101,8 +101,8 @@ def test_a_store_with_types_gives_the_same_texts_back(s3):
 
 
 def test_a_large_file_goes_up_in_parts(s3, monkeypatch):
-    monkeypatch.setattr(own, "PART_BYTES", 20_000)
-    monkeypatch.setattr(own_tables, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(custom_file, "PART_BYTES", 20_000)
+    monkeypatch.setattr(custom_tables, "CHUNK_ROWS", 100)
     manifest, _ = made(s3, own_file.as_csv())
     assert s3.calls["upload_part"] > 5 and manifest.rows == own_file.ROWS
 
@@ -129,9 +129,9 @@ def test_the_file_that_was_planned_is_the_one_that_is_taken(s3):
     s3.objects["mine.csv"] = b"a\n1\n"
     seed = seed_of("s3://bucket/mine.csv", '"0"', 4)
     with pytest.raises(SpecError, match=r"mine\.csv has changed since this run was planned"):
-        own.make(s3, "bucket", folder_of(OWN.id(seed)), 10, seed, file="s3://bucket/mine.csv")
+        custom_file.make(s3, "bucket", folder_of(OWN.id(seed)), 10, seed, file="s3://bucket/mine.csv")
     with pytest.raises(SpecError, match="build it from the code that Airflow runs"):
-        own.make(s3, "bucket", "datasets/own/v0/file=1/", 10, 1, file="s3://bucket/mine.csv")
+        custom_file.make(s3, "bucket", "datasets/own/v0/file=1/", 10, 1, file="s3://bucket/mine.csv")
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_a_file_that_changes_while_it_is_read_leaves_no_dataset(s3, monkeypatch,
         real(*given)
         s3.objects[key] = b"a\n2\n3\n"
 
-    real = own.upload
-    monkeypatch.setattr(own, "upload", upload)
+    real = custom_file.upload
+    monkeypatch.setattr(custom_file, "upload", upload)
     with pytest.raises(SpecError, match="has changed while it was read"):
         made_of(s3, "s3://bucket/folder/" if "/" in key else f"s3://bucket/{key}")
     assert list(s3.objects) == [key], "nothing is left"
@@ -294,20 +294,20 @@ def test_a_name_with_a_point_is_not_the_field_of_a_struct(s3):
 
 
 def test_a_file_without_line_ends_is_not_read_into_memory(s3, monkeypatch):
-    monkeypatch.setattr(own_csv, "LINE_CHARACTERS", 1_000)
+    monkeypatch.setattr(custom_csv, "LINE_CHARACTERS", 1_000)
     with pytest.raises(SpecError, match=r"line 2 has more than 1,000 characters\. Is it a CSV"):
         made(s3, b"a\n" + b"x," * 1_000)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_chunks_of_many_columns_have_few_rows(monkeypatch, kind):
-    monkeypatch.setattr(own_tables, "CHUNK_CHARACTERS", 4_000)
+    monkeypatch.setattr(custom_tables, "CHUNK_CHARACTERS", 4_000)
     names = [f"c{n}" for n in range(400)]
     if kind == "csv":
         text = ",".join(names) + "\n" + ("," * 399 + "\n") * 100
-        table = own_tables.comma_separated(io.StringIO(text, newline=""))
+        table = custom_tables.comma_separated(io.StringIO(text, newline=""))
     else:
-        table = own_tables.parquet(
+        table = custom_tables.parquet(
             io.BytesIO(written(**{name: pa.nulls(100, pa.string()) for name in names}))
         )
     rows = [len(texts[0]) for texts in table.chunks]
@@ -318,9 +318,9 @@ def test_chunks_of_many_columns_have_few_rows(monkeypatch, kind):
     "texts", [["x" * 900, "y" * 900] * 500, [f"{n:0900}" for n in range(1_000)], ["x" * 900_000, ""] * 500]
 )
 def test_a_chunk_of_long_texts_has_few_rows_also_if_the_file_has_each_once(monkeypatch, texts):
-    monkeypatch.setattr(own_tables, "CHUNK_CHARACTERS", 20_000)
+    monkeypatch.setattr(custom_tables, "CHUNK_CHARACTERS", 20_000)
     data = io.BytesIO(written(a=texts, n=list(range(1_000)), none=pa.nulls(1_000, pa.string())))
-    chunks = list(own_tables.parquet(data).chunks)
+    chunks = list(custom_tables.parquet(data).chunks)
     assert [text for chunk in chunks for text in chunk[0]] == texts
     assert [text for chunk in chunks for text in chunk[1]] == list(map(str, range(1_000)))
     assert max(sum(map(len, chunk[0])) for chunk in chunks) <= max(20_000, *map(len, texts))

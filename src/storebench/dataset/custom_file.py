@@ -1,4 +1,4 @@
-"""A file of one's own as the dataset: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV in the bucket, with its schema and manifest.
+"""Make a dataset from a custom file: a CSV or Parquet file in S3, or a folder of such files, becomes a CSV with a schema and manifest.
 
 The copy has the same rows in canonical text (storebench.dataset.schema). So every store reads it as it reads the generated dataset, and a
 file that changes meanwhile changes no run.
@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from storebench import protocol, s3
-from storebench.dataset import own_tables
+from storebench.dataset import custom_tables
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
+from storebench.dataset.custom_csv import Unusable
 from storebench.dataset.manifest import CSV, Manifest
-from storebench.dataset.own_csv import Unusable
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.dataset.upload import upload
 from storebench.errors import SpecError, StoreRefused
-from storebench.study import own_files
+from storebench.study import custom_files
 from storebench.study.dataset import MANIFEST, folder_of, seed_of
 
 MADE_BY = "own 2"
@@ -42,10 +42,10 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
         )
-    if found := _find(client, bucket, prefix):
+    if text := _find(client, bucket, prefix):
         print("found: it was there already", flush=True)
-        return _short(found)
-    files = own_files.find(client, file)
+        return _short(text)
+    files = custom_files.find(client, file)
     if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
     target = prefix + CSV
@@ -57,7 +57,7 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         written = s3.size(client, bucket, target)
     if written != copy.bytes:
         raise StoreRefused(f"s3://{bucket}/{target} has {written} bytes, but {copy.bytes:,} were sent")
-    if own_files.find(client, file) != files:
+    if custom_files.find(client, file) != files:
         client.delete_object(Bucket=bucket, Key=target)
         raise SpecError(f"{file} has changed while it was read. Start another run")
     manifest = Manifest(
@@ -86,10 +86,10 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
 
 
 @contextmanager
-def _read(client: Any, file: str, files: own_files.Files) -> Iterator[own_tables.Table]:
+def _read(client: Any, file: str, files: custom_files.Files) -> Iterator[custom_tables.Table]:
     """Open the table in the file or folder. Raises SpecError that names the file for what is no table."""
     try:
-        with own_tables.opened(client, files) as table:
+        with custom_tables.opened(client, files) as table:
             yield table
     except Unusable as error:
         raise SpecError(f"{file} cannot be the dataset: {error}") from None
@@ -98,7 +98,7 @@ def _read(client: Any, file: str, files: own_files.Files) -> Iterator[own_tables
 class _Copy:
     """Iterates over the parts of the copy, and adds up what its manifest says of them."""
 
-    def __init__(self, table: own_tables.Table, max_rows: int) -> None:
+    def __init__(self, table: custom_tables.Table, max_rows: int) -> None:
         self.bytes = 0
         self.sha256 = hashlib.sha256()
         self.checksum = TableChecksum([column.name for column in table.columns])
@@ -130,7 +130,7 @@ class _Copy:
 
     def _add(self, names: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
         for column, values in zip(self._table.columns, texts, strict=True):
-            column.see(values)
+            column.update(values)
             if column.longest > csv.field_size_limit():  # which those who read the copy would not take
                 raise Unusable(
                     f"the column {column.name!r} has a text of {column.longest:,} characters, and {csv.field_size_limit():,} are the most. Shorten it,"
@@ -179,7 +179,7 @@ def _find(client: Any, bucket: str, prefix: str) -> Manifest | None:
 
 def _short(manifest: Manifest) -> dict[str, Any]:
     text = manifest.to_json()
-    found: dict[str, Any] = json.loads(text)
+    message: dict[str, Any] = json.loads(text)
     if len(text.encode()) > protocol.MESSAGE_BYTES:
-        del found["fields"], found["schema"]
-    return found
+        del message["fields"], message["schema"]
+    return message
