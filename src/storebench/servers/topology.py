@@ -109,7 +109,7 @@ def names(server: str) -> list[str]:
     return sorted(path.parent.name for path in (folder() / server).glob(f"*/{LISTING}"))
 
 
-def brought_for(study: PlannedStudy) -> list[str]:
+def provisioned_for(study: PlannedStudy) -> list[str]:
     """Return the names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
     stores = []
     for name in study.store_names:

@@ -18,7 +18,7 @@ from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
 from storebench.planning.params import grid_of, read, sections_of
 from storebench.planning.topologies import check_agents, check_sizes, copies_of, topology_of
-from storebench.servers.topology import brought_for
+from storebench.servers.topology import provisioned_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named
 from storebench.study.record import StudyRecord
@@ -79,8 +79,8 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
         if study.dataset:
             check_disk(values["rows"] * study.dataset.row_bytes)
         used = {cell.store for cell in grid.cells}
-        brings = {store for store in used if topology_of(study, store, has_connection)}
-        check_agents(study, used, values, brings, agent_image())
+        provisioned = {store for store in used if topology_of(study, store, has_connection)}
+        check_agents(study, used, values, provisioned, agent_image())
         check_sizes(study, grid.cells, values, has_connection)
         planned = draft_of(
             study,
@@ -89,8 +89,8 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
             dag.read,
             skips=bool(values["skip_done"]),
             most_turns=most_turns(),
-            brings=brings,
-            group_of=lambda cell: cell.store if cell.store in brings else None,
+            provisioned=provisioned,
+            group_of=lambda cell: cell.store if cell.store in provisioned else None,
         )
     except SpecError as error:
         return _refused(dag, [Mistake(parameter=None, text=str(error))])
@@ -132,7 +132,7 @@ def _field(study: StudyRecord, name: str, one: Field) -> FormField:
     if kind == "list":  # the examples of a text field are lists themselves
         examples = list(dict.fromkeys(part.strip() for text in examples for part in str(text).split(",")))
     if name == "stores":
-        examples += brought_for(study)
+        examples += provisioned_for(study)
     return FormField(
         name=name,
         title=one.title,

@@ -70,7 +70,7 @@ def topology(monkeypatch, tmp_path):
     assert "servers-elasticsearch" in parts.SERVER_IMAGES
 
 
-def test_servers_that_a_run_brings_need_their_image_and_the_cluster_s_services(topology):
+def test_servers_that_a_run_provisions_need_their_image_and_the_cluster_s_services(topology):
     needed = {"python", "services", "servers-agent", "servers-elasticsearch"}
     assert parts.needed_by(STUDY, ["elasticsearch@three"]) == needed
     assert parts.needed_by(STUDY, ["elasticsearch@three", "mongodb"]) == {*needed, "mongodb"}
