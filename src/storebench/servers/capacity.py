@@ -86,11 +86,11 @@ def _classes_lacking(objects: Sequence[Object], classes: Sequence[k8s.V1StorageC
     default = any((item.metadata.annotations or {}).get(DEFAULT_CLASS) == "true" for item in classes)
     for item in objects:
         for claim in item["spec"].get("volumeClaimTemplates", []) if item["kind"] == "StatefulSet" else []:
-            asked = claim["spec"].get("storageClassName")
+            requested = claim["spec"].get("storageClassName")
             listed = ", ".join(sorted(names)) or "none"
-            if asked and asked not in names:
-                yield f"the cluster has no storage class {asked!r}. It has {listed}"
-            elif not asked and not default:
+            if requested and requested not in names:
+                yield f"the cluster has no storage class {requested!r}. It has {listed}"
+            elif not requested and not default:
                 yield (
                     "the cluster has no default storage class. Name one by the parameter server_storage_class: there are"
                     f" {listed}"

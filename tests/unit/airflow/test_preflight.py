@@ -200,7 +200,8 @@ def test_servers_for_which_the_stack_has_only_a_stand_in_are_refused_with_what_w
         preflight.images, "named", lambda name: image if name == "servers_mongodb" else "there:1"
     )
     with pytest.raises(
-        SpecError, match=r"cannot bring mongodb@sharded: .* only in mongodb@one and mongodb@rest\. .*Variable"
+        SpecError,
+        match=r"cannot provision mongodb@sharded: .* only in mongodb@one and mongodb@rest\. .*Variable",
     ):
         preflight.check_embedded(STUDY, ["mongodb@sharded"], {"mongodb@sharded": {"servers_mongodb"}})
 
