@@ -23,13 +23,13 @@ ImageOf = Callable[[str, str], str]  # returns the image of a store and an opera
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `takes`: the expected duration."""
+    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `expected`: the expected duration."""
 
     repeats: Mapping[Cell, int]
     skipped: Mapping[Cell, str]
     order: list[Turn]
     order_seed: int
-    takes: Expected
+    expected: Expected
 
 
 def draft_of(

@@ -75,16 +75,16 @@ def _cell(
     grid_cell: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused: str | None
 ) -> GridCell:
     order = turns({grid_cell.cell: grid_cell.missing}, 0, warm_up=values["warm_up"], a_a=values["a_a"])
-    takes = pace.expected(order)
+    expected = pace.expected(order)
     return GridCell(
         key=grid_cell.key,
         date=grid_cell.date,
         state=grid_cell.state,
-        operations=takes.operations,
-        unknown=takes.unknown,
-        expected_s=takes.seconds,
-        expected_most_s=takes.most_s,
-        refused=refused if takes.operations else None,
+        operations=expected.operations,
+        unknown=expected.unknown,
+        expected_s=expected.seconds,
+        expected_most_s=expected.most_s,
+        refused=refused if expected.operations else None,
     )
 
 

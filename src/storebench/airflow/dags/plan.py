@@ -104,10 +104,10 @@ def _plan_of(
         group_of=lambda cell: group.key if (group := groups.get(cell)) else None,
         image_of=image_of,
     )
-    order, skipped, takes = draft.order, {**cannot, **draft.skipped}, draft.takes
+    order, skipped, expected = draft.order, {**cannot, **draft.skipped}, draft.expected
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
-        print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
+        print(f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}")
         print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
         print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
@@ -122,8 +122,8 @@ def _plan_of(
         order_seed=draft.order_seed,
         skipped=skipped,
         airflow_id=airflow_id(),
-        expected_s=takes.seconds,
-        expected_most_s=takes.most_s if takes.most_s > takes.seconds else None,
+        expected_s=expected.seconds,
+        expected_most_s=expected.most_s if expected.most_s > expected.seconds else None,
     )
     if not order:
         raise AirflowSkipException(

@@ -50,9 +50,9 @@ def release(run_id: str) -> str | None:
         connections.leftovers().release_secrets(run_id, _remove, cache(_place))
     except (StorebenchError, ApiException, HTTPError) as error:
         reason = answer(error) if isinstance(error, ApiException) else error
-        stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
-        print(f"{stays}. The next run removes them")
-        return stays
+        remaining = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
+        print(f"{remaining}. The next run removes them")
+        return remaining
     return None
 
 

@@ -73,6 +73,6 @@ def remove(client: k8s_client.CoreV1Api, namespace: str, claim: str) -> None:
 def mounted(pod: dict[str, Any], claim: str, folder: str) -> dict[str, Any]:
     """Return the pod, with the claim's volume at this folder of each container."""
     volume = {"name": NAME, "persistentVolumeClaim": {"claimName": claim}}
-    made = with_volume(pod, volume, {"name": NAME, "mountPath": folder})
-    security = {**made["spec"]["securityContext"], "fsGroup": GROUP}
-    return {**made, "spec": {**made["spec"], "securityContext": security}}
+    mounted = with_volume(pod, volume, {"name": NAME, "mountPath": folder})
+    security = {**mounted["spec"]["securityContext"], "fsGroup": GROUP}
+    return {**mounted, "spec": {**mounted["spec"], "securityContext": security}}

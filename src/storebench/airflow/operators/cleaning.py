@@ -72,17 +72,17 @@ class CleaningOperator(StorebenchPodOperator):
             self.dropping = LeftoverDropOperator(undropped=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
-        stays = []
+        remaining = []
         try:
             leftovers.remove_pods_of_runs_over(context["ti"], self.client, self.namespace_of_pods())
             undropped = leftovers.undropped_here(context["ti"], run_id, self.node_pool)
-            stays += leftovers.remove_data(undropped, drop)
+            remaining += leftovers.remove_data(undropped, drop)
         except Exception as error:  # noqa: BLE001 - this run can still measure, and the next run tries again
             self.log.warning("The leftovers of earlier runs are not removed: %s", error_text(error))
-            stays.append(error_text(error))
+            remaining.append(error_text(error))
         self.dropping = None
         self.go_on()
-        return stays
+        return remaining
 
     def go_on(self) -> None:
         """Raise AirflowFailException if Airflow has stopped the task."""
@@ -119,9 +119,9 @@ class CleanOperator(CleaningOperator):
     """A step that only cleans up, and fails where something stays."""
 
     def execute(self, context: Context) -> None:
-        stays = self.clean(context)
+        remaining = self.clean(context)
         if self.node_pool == DEFAULT:  # all node pools share one S3
-            stays += leftovers.remove_datasets()
-            stays += leftovers.remove_results()
-        if stays:
-            raise AirflowFailException("Not removed:\n" + "\n".join(stays))
+            remaining += leftovers.remove_datasets()
+            remaining += leftovers.remove_results()
+        if remaining:
+            raise AirflowFailException("Not removed:\n" + "\n".join(remaining))

@@ -75,14 +75,14 @@ def remove_data(undropped: Sequence[Undropped], drop: Callable[[Undropped], None
 
     A server that does not answer is asked once. The data of a connection that no longer exists is forgotten.
     """
-    stays = []
+    remaining = []
     silent: dict[str | None, str] = {}
     for data in undropped:
         try:
             server = studies.find(data.cell.study).store(data.cell.store).connection_of(data.cell.store)
         except SpecError as error:
             log.warning("Not removed from the store %s: %s", data, error)
-            stays.append(f"{data}: {error}")
+            remaining.append(f"{data}: {error}")
             continue
         try:
             if server:
@@ -99,26 +99,26 @@ def remove_data(undropped: Sequence[Undropped], drop: Callable[[Undropped], None
             if isinstance(error, StoreUnreachable):
                 silent[server] = str(error)
             log.warning("Not removed from the store %s: %s", data, error)
-            stays.append(f"{data}: {error}")
+            remaining.append(f"{data}: {error}")
             continue
         connections.leftovers().dropped(data.run_id, data.cell, data.repeat)
         log.info("Removed from the store %s", data)
-    return stays
+    return remaining
 
 
 def remove_datasets() -> list[str]:
     """Remove from S3 the datasets that no recorded run uses. Logs and returns the datasets that stay, with the reasons."""
-    stays = []
+    remaining = []
     for dataset in connections.leftovers().datasets():
         name = f"the dataset {dataset['id']}"
         try:
             connections.leftovers().remove_dataset(dataset["id"], partial(_remove_dataset, dataset["id"]))
         except StorebenchError as error:
             log.warning("Not removed from S3: %s: %s", name, error)
-            stays.append(f"{name}: {error}")
+            remaining.append(f"{name}: {error}")
         else:
             log.info("Removed from S3: %s", name)
-    return stays
+    return remaining
 
 
 def remove_results() -> list[str]:

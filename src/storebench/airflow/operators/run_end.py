@@ -61,6 +61,6 @@ def close_stopped(ti: Any, run_id: str) -> list[str]:
                 f"Closed the run {stopped.run['id']}, which was {stopped.why}: {gaps} operations were not run"
             )
     over = [run for run, _ in servers_of_runs_over(connections.leftovers(), states) if run != run_id]
-    stays = [reason for run in over if (reason := Servers(run).release())]
+    remaining = [reason for run in over if (reason := Servers(run).release())]
     over = [run for run, _ in secrets_of_runs_over(connections.leftovers(), states) if run != run_id]
-    return [*stays, *(reason for run in over if (reason := secrets.release(run)))]
+    return [*remaining, *(reason for run in over if (reason := secrets.release(run)))]

@@ -104,7 +104,9 @@ def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | Non
 
 def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> dict[Cell, Group | None]:
     """Return what `group_of` returns, by cell. Looks up each store's topology once."""
-    axes_of = {cell: (cell.store, *((n, v) for n, v in cell.axes if n in FIELDS)) for cell in cells}
+    axes_of = {
+        cell: (cell.store, *((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
+    }
     first = {axes: cell for cell, axes in reversed(axes_of.items())}
     groups = {axes: group_of(study, cell, params) for axes, cell in first.items()}
     return {cell: groups[axes] for cell, axes in axes_of.items()}
@@ -253,16 +255,12 @@ class Servers:
 
     def unchanged(self, group: Group) -> Running | None:
         """Return these servers; None where a server has changed since the set was provisioned."""
-        known = next(
-            (u for u in connections.leftovers().servers_of(self.run_id) if u.servers == group.key), None
-        )
+        known = self._use_of(group)
         return self._running(group, known) if known else None
 
     def as_provisioned(self, group: Group) -> Running | None:
         """Return these servers as the run has provisioned them, also where a server has changed since; None if they were never ready."""
-        known = next(
-            (u for u in connections.leftovers().servers_of(self.run_id) if u.servers == group.key), None
-        )
+        known = self._use_of(group)
         if not known or not known.pods:
             return None
         servers_id = set_id(self.run_id, group.key)
@@ -296,6 +294,11 @@ class Servers:
         for use in connections.leftovers().servers_of(self.run_id):
             if use.failed:
                 connections.leftovers().servers_removed(self.run_id, use.servers)
+
+    def _use_of(self, group: Group) -> ServerUse | None:
+        """Return the record of these servers in this run, if there is one."""
+        uses = connections.leftovers().servers_of(self.run_id)
+        return next((use for use in uses if use.servers == group.key), None)
 
     def _pods(self, servers_id: str) -> list[k8s.V1Pod]:
         try:
@@ -340,8 +343,8 @@ class Servers:
         reason = f"The servers {group.key} could not be provisioned: {error_text(error)}"
         try:
             self._remove(group.key, forget=False)
-        except StorebenchError as stays:
-            return ServersFailed(f"{reason}. And they could not be removed: {stays}")
+        except StorebenchError as failure:
+            return ServersFailed(f"{reason}. And they could not be removed: {failure}")
         connections.leftovers().servers_failed(self.run_id, group.key, reason)
         return ServersFailed(reason)
 
