@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storebench.fields import CPU, JAVA_SIZE, MEMORY, Choice, Field, Flag, Number, Text, Values, WholeNumber
-from storebench.servers.topology import brought_for
+from storebench.servers.topology import provisioned_for
 from storebench.study.dataset import FILE
 from storebench.study.model import Study
 
@@ -156,7 +156,7 @@ def _rare(study: Study, chance: random.Random) -> dict[str, Any]:
 def _value(study: Study, name: str, field: Field, chance: random.Random) -> Any:
     """Return a value that the field takes."""
     if name == "stores":
-        known = [*study.stores, *brought_for(study), *(f"{one}@v8" for one in study.stores)]
+        known = [*study.stores, *provisioned_for(study), *(f"{one}@v8" for one in study.stores)]
         return chance.sample(known, chance.randint(1, min(4, len(known))))
     if isinstance(field, Choice):
         return chance.sample(field.examples, chance.randint(1, len(field.examples)))

@@ -7,7 +7,7 @@ import uuid
 import pytest
 from kubernetes import client, config
 
-from storebench.airflow.outcome.retrieve import whole
+from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection
 from storebench.s3 import client_for
@@ -65,7 +65,7 @@ def attempt_in_pod(cluster, s3_secret):
             ended = status.container_statuses[0].state.terminated
             result = AttemptResult.from_json(ended.message)
             s3 = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
-            return ended.exit_code, whole(result, spec, lambda: client_for(s3))
+            return ended.exit_code, full_result(result, spec, lambda: client_for(s3))
         finally:
             cluster.delete_namespaced_pod(name, NAMESPACE, grace_period_seconds=0)
 

@@ -37,7 +37,7 @@ def left_over(cluster):
 
 
 @pytest.mark.timeout(1200)
-def test_a_run_brings_its_servers_one_set_after_another_measures_them_and_leaves_none(cluster):
+def test_a_run_provisions_its_servers_one_set_after_another_measures_them_and_leaves_none(cluster):
     """Reads are cold. Other cache states are in drills/test_caches.py, three nodes in drills/test_servers.py."""
     servers = {"elasticsearch@one": "Elasticsearch", "mongodb@one": "FerretDB"}
     asked = ("--rows", "20000", "--axis", "batch=1000", "--param", 'cache="cold"', *SIZE)
@@ -109,5 +109,5 @@ def test_servers_that_do_not_become_ready_are_a_row_and_leave_nothing(cluster):
     code, text, rows = run(*arguments)
     assert code != 0, text
     assert {row["status"] for row in rows} == {"not_run"}, json.dumps(rows, default=str)
-    assert all("could not be brought: 0 of 1 servers are ready after 1 s" in row["error"] for row in rows)
+    assert all("could not be provisioned: 0 of 1 servers are ready after 1 s" in row["error"] for row in rows)
     assert left_over(cluster) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.scratch import scratch
-from storebench.airflow.outcome.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.result import AttemptResult
 from storebench.connection import Connection, variable
 from storebench.dataset.upload import ensure_dataset
@@ -135,7 +135,7 @@ def attempt(connections, bucket, target, tmp_path):
         )
         print(process.stdout, process.stderr)
         result = AttemptResult.from_json(message.read_text())
-        found = whole(result, spec, lambda: client_for(connections["s3"]))
+        found = full_result(result, spec, lambda: client_for(connections["s3"]))
         discard(found, spec, lambda: client_for(connections["s3"]))
         return process.returncode, found
 

@@ -82,7 +82,7 @@ def run(repository):
             skipped={},
         )
         run_id, dataset = run_id_of(study.name, name), study.dataset_of(cells[0])
-        brings = not FIELDS.keys().isdisjoint(params)
+        provisioned = not FIELDS.keys().isdisjoint(params)
         if dataset:
             rows, seed = cells[0].rows, cells[0].seed
             repository.add_dataset(
@@ -107,7 +107,7 @@ def run(repository):
                     metric=operation.ranked_by,
                     target="t",
                     dataset=dataset,
-                    parameters=measured_with(study, turn.cell.store, params, brings=brings),
+                    parameters=measured_with(study, turn.cell.store, params, provisioned=provisioned),
                 )
         if so_far is None:
             repository.finish_run(run_id)

@@ -20,7 +20,7 @@ from tests.integration.recorded import ENVIRONMENT, PARAMS, STUDY
 
 TEXT = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
 
-BROUGHT = dict.fromkeys(FIELDS)  # servers that the run brings, each as large as its topology has it
+BROUGHT = dict.fromkeys(FIELDS)  # servers that the run provisions, each as large as its topology has it
 
 
 @pytest.fixture

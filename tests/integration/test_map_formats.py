@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from storebench.airflow.outcome.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
@@ -85,7 +85,7 @@ def attempt(place, connections, tmp_path):
             options={"parallel_jobs": "2", "job_timeout_s": "60", **options},
         )
         code, text = started(["attempt"], "STOREBENCH_ATTEMPT", spec, tmp_path / "attempt")
-        found = whole(AttemptResult.from_json(text), spec, lambda: place[0])
+        found = full_result(AttemptResult.from_json(text), spec, lambda: place[0])
         discard(found, spec, lambda: place[0])
         return code, found
 

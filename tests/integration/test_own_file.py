@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from storebench import s3
-from storebench.airflow.outcome.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import OWN
@@ -94,7 +94,7 @@ def attempt(place, target, tmp_path):
         cell = cell_at(store, 1, own_file.ROWS, client=client_name, batch=batch)
         spec = replace(spec_for(operation, cell, target, bucket), dataset=folder)
         code, text, _ = started(["attempt"], "STOREBENCH_ATTEMPT", spec, tmp_path / "attempt")
-        found = whole(AttemptResult.from_json(text), spec, lambda: client)
+        found = full_result(AttemptResult.from_json(text), spec, lambda: client)
         discard(found, spec, lambda: client)
         return code, found
 

@@ -137,7 +137,7 @@ def service(connections, tmp_path, free_port):
     """Start the service before the stack's server. Yield its address."""
     server = connections["mongodb"]
     program = tmp_path / "service.py"
-    # The service takes no login, as servers that a run brings have none; the stack's has one.
+    # The service takes no login, as servers that a run provisions have none; the stack's has one.
     program.write_text(
         "import os, uvicorn\n"
         "from storebench.connection import Connection\n"

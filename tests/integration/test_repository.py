@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from storebench import protocol
-from storebench.airflow.outcome.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
 from storebench.cli import main
@@ -267,7 +267,7 @@ def test_each_executor_is_a_row_however_many_there_are(
     message = fitting(result, spec).to_json()
     assert len(message.encode()) <= protocol.MESSAGE_BYTES
     s3 = client_for(connections["s3"])
-    add(repository, run, result=(read := whole(AttemptResult.from_json(message), spec, lambda: s3)))
+    add(repository, run, result=(read := full_result(AttemptResult.from_json(message), spec, lambda: s3)))
     discard(read, spec, lambda: s3)
     (row,) = queries.results(run=run)
     assert row["executor_pods"] == pods

@@ -52,7 +52,7 @@ def repository(patience_s: float = 0) -> Repository:
     return Repository(_dsn("results"), patience_s)
 
 
-def left() -> Left:
+def leftovers() -> Left:
     """Return the record of what runs leave in stores and in the cluster. The results database holds it."""
     return Left(_dsn("results"), PATIENCE_S)
 

@@ -28,9 +28,9 @@ WAKE_S = 600
 # The variable with the command that prints the images with other code than the embedded stack's checkout. Its arguments are images.
 STALE = "STOREBENCH_STALE_IMAGES"
 STALE_S = 60
-OWN_IMAGES = "localhost/storebench/"  # the prefix of images that the embedded stack has built
+EMBEDDED_IMAGES = "localhost/storebench/"  # the prefix of images that the embedded stack has built
 SERVICES = "services"  # the name by which WAKE starts the embedded cluster's parts for volumes and provisioned servers
-SERVICES_TOLD = "what gives servers their addresses and names, and pods their volumes"
+SERVICES_DESCRIPTION = "what gives servers their addresses and names, and pods their volumes"
 
 
 def check(study: Study, rows: int, dataset_bytes: int | None = None) -> None:
@@ -58,33 +58,34 @@ def most_turns() -> int:
 
 
 def check_embedded(
-    study: Study, names: Iterable[str], brings: Mapping[str, Collection[str]] = MappingProxyType({})
+    study: Study, names: Iterable[str], server_images: Mapping[str, Collection[str]] = MappingProxyType({})
 ) -> None:
     """Start the embedded stack's stopped servers, and its cluster's parts for volumes and provisioned servers. Elsewhere do nothing.
 
-    `brings`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built yet,
-    for an image of other code than the checkout, and for a server that does not start.
+    `server_images`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built
+    yet, for an image of other code than the checkout, and for a server that does not start.
     """
     embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
     if "kubernetes" in embedded:
-        _check_current(study, names, brings)
-    why = "it was not built yet"
+        _check_current(study, names, server_images)
+    reason = "it was not built yet"
     lacking = {name for name in names if "kubernetes" in embedded and _lacks_image(study, name)}
-    served = {*brings, *(name for name in names if _has_volume(study, name))}
+    served = {*server_images, *(name for name in names if _has_volume(study, name))}
     if "kubernetes" in embedded and served:
-        _check_stand_ins(study, brings)
+        _check_stand_ins(study, server_images)
         unbuilt = {
-            name: {image for image in needed if not images.named(image)} for name, needed in brings.items()
+            name: {image for image in needed if not images.named(image)}
+            for name, needed in server_images.items()
         }
         lacking |= {name for name, needed in unbuilt.items() if needed}
-        if not lacking and (failed := _wake([SERVICES], SERVICES_TOLD)):
-            lacking, why = served, failed
+        if not lacking and (failed := _wake([SERVICES], SERVICES_DESCRIPTION)):
+            lacking, reason = served, failed
     if not lacking and (asleep := _away(study, names, embedded)):
-        why = _wake(sorted(set(asleep.values()))) or "it was started, and does not answer"
+        reason = _wake(sorted(set(asleep.values()))) or "it was started, and does not answer"
         lacking = set(_away(study, names, embedded))
     if lacking:
         raise SpecError(
-            f"The embedded stack does not run what {' and '.join(sorted(lacking))} needs: {why}."
+            f"The embedded stack does not run what {' and '.join(sorted(lacking))} needs: {reason}."
             f" `make up STUDY={study.name} STORES={','.join(sorted(lacking))}` builds and starts it. Then start the run again"
         )
 
@@ -101,7 +102,9 @@ def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()
     images.check([*(pod.image for pod in pods), *servers])
 
 
-def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Collection[str]]) -> None:
+def _check_current(
+    study: Study, names: Collection[str], server_images: Mapping[str, Collection[str]]
+) -> None:
     """Refuse images of these stores that were built from other code than the checkout's. Raises SpecError."""
     command = shlex.split(os.environ.get(STALE, ""))
     needed = {image for name in names for image in _images_of(study, name)}
@@ -112,7 +115,7 @@ def _check_current(study: Study, names: Collection[str], brings: Mapping[str, Co
         for image in _images_of(study, filler)
     }
     needed |= {study.dataset.pod.image} if study.dataset else set()
-    needed |= {image for brought in brings.values() for image in (*brought, AGENT_IMAGE)}
+    needed |= {image for set_images in server_images.values() for image in (*set_images, AGENT_IMAGE)}
     references = sorted({reference for image in needed if (reference := images.named(image))})
     if not command or not references:
         return
@@ -142,12 +145,12 @@ def _has_volume(study: Study, name: str) -> bool:
     return any(store.pod_of(operation.name).volume for operation in study.operations_of(name))
 
 
-def _check_stand_ins(study: Study, brings: Mapping[str, Collection[str]]) -> None:
+def _check_stand_ins(study: Study, server_images: Mapping[str, Collection[str]]) -> None:
     """Refuse servers that the embedded stack's images cannot stand in for. Raises SpecError. Images have names such as `servers_api`."""
-    for name, needed in sorted(brings.items()):
+    for name, needed in sorted(server_images.items()):
         _, topology = study.store(name).server_of(name) or ("", "")
         for image in sorted(needed):
-            if (images.named(image) or OWN_IMAGES).startswith(OWN_IMAGES):
+            if (images.named(image) or EMBEDDED_IMAGES).startswith(EMBEDDED_IMAGES):
                 stand_ins.check(image.removeprefix("servers_").replace("_", "-"), topology)
 
 

@@ -52,26 +52,24 @@ def replaced(preset: Preset, conf: Mapping[str, Any]) -> str:
 
     `conf`: a run's parameters on the embedded cluster.
     """
-    found = [
+    changes = [
         f"{name}: {_instead(value, preset.params.get(name, 'the default'))}"
         for name, value in preset.embedded.items()
         if conf.get(name) == value
     ]
-    return "; ".join(found)
+    return "; ".join(changes)
 
 
 def _instead(value: Any, original: Any) -> str:
     """Describe a replaced value: `1g instead of 4g`. For two lists of the same length, describe only the items that differ."""
     if isinstance(value, list) and isinstance(original, list) and len(value) == len(original):
-        pairs = [
-            f"{one} instead of {other}" for one, other in zip(value, original, strict=True) if one != other
-        ]
+        pairs = [f"{new} instead of {old}" for new, old in zip(value, original, strict=True) if new != old]
         return ", ".join(pairs)
-    one, other = (
-        ", ".join(map(str, each)) if isinstance(each, list) else "the default" if each is None else str(each)
-        for each in (value, original)
+    new, old = (
+        ", ".join(map(str, item)) if isinstance(item, list) else "the default" if item is None else str(item)
+        for item in (value, original)
     )
-    return f"{one} instead of {other}"
+    return f"{new} instead of {old}"
 
 
 def places_of(text: str, study: Study) -> dict[str, list[str]]:

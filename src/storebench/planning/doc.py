@@ -53,10 +53,10 @@ def cleared(study: Study) -> str:
 def doc_of(study: Study) -> str:
     """Return the study's description, and the instructions to backfill its grid."""
     table = "\n".join(_rows(study))
-    return study.description + "\n" + BACKFILL.format(dates=dates_in_words(study), table=table)
+    return study.description + "\n" + BACKFILL.format(dates=dates_text(study), table=table)
 
 
-def dates_in_words(study: PlannedStudy) -> str:
+def dates_text(study: PlannedStudy) -> str:
     """Return the meaning of each part of a partition's date, in words."""
     parts = [("year", FIRST_YEAR, study.store_names), ("month", 1, study.clients)]
     parts += [
@@ -72,14 +72,14 @@ def _rows(study: Study) -> list[str]:
     dates_of: dict[tuple[str, str], list[str]] = {}
     for key, date in partitions(study).items():
         store, client, *_ = key.split("/")
-        dates_of.setdefault((store, client), []).append(_date_in_words(date))
+        dates_of.setdefault((store, client), []).append(_date_text(date))
     return [
         f"| {store} | {client} | {dates[0]} | {dates[-1]} | {len(dates)} |"
         for (store, client), dates in dates_of.items()
     ]
 
 
-def _date_in_words(date: datetime) -> str:
+def _date_text(date: datetime) -> str:
     """Return the date without seconds, or without microseconds, where these are zero."""
     if date.microsecond:
         return f"{date:%Y-%m-%d %H:%M:%S.%f}"

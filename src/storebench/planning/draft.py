@@ -23,13 +23,13 @@ ImageOf = Callable[[str, str], str]  # returns the image of a store and an opera
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `takes`: the expected duration."""
+    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `expected`: the expected duration."""
 
     repeats: Mapping[Cell, int]
     skipped: Mapping[Cell, str]
     order: list[Turn]
     order_seed: int
-    takes: Expected
+    expected: Expected
 
 
 def draft_of(
@@ -40,32 +40,36 @@ def draft_of(
     *,
     skips: bool,
     most_turns: int,
-    brings: Collection[str] = (),
+    provisioned: Collection[str] = (),
     group_of: Callable[[Cell], str | None] = lambda cell: None,
     image_of: ImageOf | None = None,
 ) -> Draft:
     """Return the draft of a run of this grid with these parameters. `skips`: whether the run excludes repeats that are already verified.
 
     `most_turns`: the number of turns that Airflow allows in a run.
-    `brings`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells with
-    the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
+    `provisioned`: the stores whose servers the run provisions. `group_of` returns the key of the set of servers that a cell needs: cells
+    with the same key stay together, on the default nodes. `image_of` returns the current image; without it, repeats with any image count.
     Raises SpecError for more turns than Airflow takes, and for parameters that contradict each other.
     """
-    done = (
-        verified_repeats(study, queries, grid.cells, params, image_of, brings.__contains__) if skips else {}
+    verified = (
+        verified_repeats(study, queries, grid.cells, params, image_of, provisioned.__contains__)
+        if skips
+        else {}
     )
-    repeats, skipped = repeats_of(grid, params["repeats"], done)
+    repeats, skipped = repeats_of(grid, params["repeats"], verified)
     check_length(sum(repeats.values()), most_turns)  # before a list of all turns is made
     order, order_seed = order_of(study, repeats, params, group_of)
     check_length(len(order), most_turns)
     return Draft(repeats, skipped, order, order_seed, expected(queries, study, order, params))
 
 
-def repeats_of(grid: Grid, asked: int, done: Mapping[Cell, int]) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """Return the repeats to measure, by cell, and the reasons of skipped cells. `asked`: repeats per cell; `done`: verified repeats."""
-    repeats = {cell: asked - done.get(cell, 0) for cell in grid.cells}
+def repeats_of(
+    grid: Grid, requested: int, verified: Mapping[Cell, int]
+) -> tuple[dict[Cell, int], dict[Cell, str]]:
+    """Return the repeats to measure, by cell, and the reasons of skipped cells. `requested`: repeats of each cell; `verified`: by cell."""
+    repeats = {cell: requested - verified.get(cell, 0) for cell in grid.cells}
     skipped = {
-        cell: f"already verified {done[cell]} times with the same dataset, code, environment and parameters"
+        cell: f"already verified {verified[cell]} times with the same dataset, code, environment and parameters"
         for cell, count in repeats.items()
         if count <= 0
     }
@@ -79,8 +83,9 @@ def order_of(
     group_of: Callable[[Cell], str | None] = lambda cell: None,
 ) -> tuple[list[Turn], int]:
     """Return the turns in order, and the seed of the order; `group_of` as for `draft_of`."""
-    asked = params["order_seed"]
-    order_seed = random.SystemRandom().randint(0, MAX_SEED) if asked is None else asked
+    order_seed = params["order_seed"]
+    if order_seed is None:
+        order_seed = random.SystemRandom().randint(0, MAX_SEED)
     order = turns(
         dict(repeats),
         order_seed,

@@ -8,7 +8,7 @@ from typing import Any
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import CPU, MEMORY, Choice, Field, Number, Values, flag, integer, size
-from storebench.planning.doc import dates_in_words
+from storebench.planning.doc import dates_text
 from storebench.results.forecast.expected import ROWS_PER_S, assumed_s, format_duration
 from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.servers import sizes, topology
@@ -61,23 +61,25 @@ def values_of(study: PlannedStudy, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: field.read(params[name]) for name, field in fields.items()}
 
 
-def read(study: PlannedStudy, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter."""
     fields, values, mistakes = fields_of(study), {}, {}
-    for name in asked:
+    for name in requested:
         if name not in fields:
             mistakes[name] = str(unknown("parameter", name, fields))
     for name, field in fields.items():
         try:
-            values[name] = field.read(asked.get(name, field.default))
+            values[name] = field.read(requested.get(name, field.default))
         except SpecError as error:
             mistakes[name] = str(error)
     return values, mistakes
 
 
-def defaults_of(study: PlannedStudy, asked: Mapping[str, Any]) -> dict[str, Any]:
+def defaults_of(study: PlannedStudy, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a run that asks for these parameters and takes the defaults of all others. Raises SpecError like `values_of`."""
-    return values_of(study, {**{name: field.default for name, field in fields_of(study).items()}, **asked})
+    return values_of(
+        study, {**{name: field.default for name, field in fields_of(study).items()}, **requested}
+    )
 
 
 def common_values(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,13 +93,13 @@ def cell_fields(study: PlannedStudy) -> dict[str, Field]:
     return {name: field for name, field in known.items() if name not in SETTLED}
 
 
-def cell_values(study: PlannedStudy, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of `cell_fields`, with defaults for parameters that are not `asked`. Raises SpecError for a bad name or value."""
+def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of `cell_fields`, with defaults for parameters not in `requested`. Raises SpecError for a bad name or value."""
     known = cell_fields(study)
-    for name in asked:
+    for name in requested:
         if name not in known:
             raise unknown("parameter", name, known)
-    return {name: field.read(asked.get(name, field.default)) for name, field in known.items()}
+    return {name: field.read(requested.get(name, field.default)) for name, field in known.items()}
 
 
 def fields_of(study: PlannedStudy) -> dict[str, Field]:
@@ -147,7 +149,7 @@ def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
             f" {ROWS_PER_S:,} rows per second, which is a guess. The log of the run's first task, plan, has the number of operations of"
             " your run, and its expected duration by earlier measurements.\n\n"
             "**Backfill:** tick **Override parameters on existing runs** above, or Airflow does not send this form, and the runs refuse"
-            f" to start. The dates choose {' and '.join(['stores', 'clients', *axes])}: {dates_in_words(study)}.",
+            f" to start. The dates choose {' and '.join(['stores', 'clients', *axes])}: {dates_text(study)}.",
         ),
         "clients": _choice(
             "client",
@@ -162,13 +164,13 @@ def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
 
 def _topologies(study: PlannedStudy) -> str:
     """Return a sentence with the topologies of the study's stores; empty without topologies."""
-    names = topology.brought_for(study)
+    names = topology.provisioned_for(study)
     return f" There are {', '.join(f'**{name}**' for name in names)}." if names else ""
 
 
 def _server_fields(study: PlannedStudy) -> dict[str, Field]:
     """Return the parameters of servers that a run provisions, without the sizes that are axes of the study."""
-    if not topology.brought_for(study):
+    if not topology.provisioned_for(study):
         return {}
     axes = {axis.name for axis in study.axes}
     return {

@@ -61,10 +61,10 @@ def check_sizes(
     study: PlannedStudy, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists
 ) -> None:
     """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
-    asked = dict.fromkeys(
+    sizes_of_stores = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
     )
-    for store, axes in asked:
+    for store, axes in sizes_of_stores:
         if provisioned := topology_of(study, store, exists):
             Sizes.of(params, dict(axes)).check(provisioned)
 
@@ -73,28 +73,28 @@ def check_agents(
     study: PlannedStudy,
     stores: Iterable[str],
     params: Mapping[str, Any],
-    brings: Collection[str],
+    provisioned: Collection[str],
     agent_image: str | None,
 ) -> None:
     """Check that each store that depends on provisioned servers, or on their agents with these parameters, has them. Raises SpecError.
 
-    `brings`: the stores whose servers the run provisions. `agent_image`: the image of the servers' agent, if an Airflow Variable names it.
+    `provisioned`: the stores whose servers the run provisions. `agent_image`: the image of the servers' agent, if a Variable names it.
     """
-    for store in sorted(set(stores) - set(brings)):
+    for store in sorted(set(stores) - set(provisioned)):
         info = study.store(store)
         if info.own_servers_only:
-            known = [name for name in topology.brought_for(study) if split(name)[0] == info.name]
+            known = [name for name in topology.provisioned_for(study) if split(name)[0] == info.name]
             raise SpecError(
                 f"{store} would connect to a server of your own, by the Airflow Connection"
                 f" {PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
                 f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
-    reasons = {store: why for store in sorted(stores) if (why := study.needs_agents(store, params))}
+    reasons = {store: reason for store in sorted(stores) if (reason := study.needs_agents(store, params))}
     if not reasons:
         return
-    if without := [store for store in reasons if store not in brings]:
-        there = topology.brought_for(study)
-        instead = {store: [name for name in there if split(name)[0] == split(store)[0]] for store in without}
+    if without := [store for store in reasons if store not in provisioned]:
+        known = topology.provisioned_for(study)
+        instead = {store: [name for name in known if split(name)[0] == split(store)[0]] for store in without}
         advice = "; ".join(
             f"in the place of {store} ask for {' or '.join(names)}" if names else f"leave out {store}"
             for store, names in instead.items()

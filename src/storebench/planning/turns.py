@@ -21,8 +21,8 @@ LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose depe
 
 def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
     """Return whether a run skips verified repeats: as the parameter `skip_done` says, else only in a backfill."""
-    asked: bool | None = params["skip_done"]
-    return run_type == "backfill" if asked is None else asked
+    skip_done: bool | None = params["skip_done"]
+    return run_type == "backfill" if skip_done is None else skip_done
 
 
 def labels_of(order: Sequence[Turn], node_pool: NodePool) -> list[str]:

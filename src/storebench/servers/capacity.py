@@ -38,10 +38,13 @@ def needs_of(objects: Sequence[Object], client: Need) -> list[Need]:
             containers = item["spec"]["template"]["spec"]["containers"]
             requests = [container.get("resources", {}).get("requests", {}) for container in containers]
             cpu, memory = (
-                sum((parse_quantity(r.get(n, 0)) for r in requests), Decimal()) for n in ("cpu", "memory")
+                sum((parse_quantity(request.get(resource, 0)) for request in requests), Decimal())
+                for resource in ("cpu", "memory")
             )
             name = item["metadata"]["name"]
-            needs += [Need(f"{name}-{n}", cpu, memory) for n in range(item["spec"].get("replicas", 1))]
+            needs += [
+                Need(f"{name}-{index}", cpu, memory) for index in range(item["spec"].get("replicas", 1))
+            ]
     return needs
 
 
@@ -86,11 +89,11 @@ def _classes_lacking(objects: Sequence[Object], classes: Sequence[k8s.V1StorageC
     default = any((item.metadata.annotations or {}).get(DEFAULT_CLASS) == "true" for item in classes)
     for item in objects:
         for claim in item["spec"].get("volumeClaimTemplates", []) if item["kind"] == "StatefulSet" else []:
-            asked = claim["spec"].get("storageClassName")
+            requested = claim["spec"].get("storageClassName")
             listed = ", ".join(sorted(names)) or "none"
-            if asked and asked not in names:
-                yield f"the cluster has no storage class {asked!r}. It has {listed}"
-            elif not asked and not default:
+            if requested and requested not in names:
+                yield f"the cluster has no storage class {requested!r}. It has {listed}"
+            elif not requested and not default:
                 yield (
                     "the cluster has no default storage class. Name one by the parameter server_storage_class: there are"
                     f" {listed}"
@@ -102,15 +105,16 @@ def _room_lacking(nodes: Sequence[k8s.V1Node], needs: Sequence[Need]) -> Iterato
     if not nodes:
         yield "no node takes these pods: the Kubernetes connection's node_selector and tolerations fit none"
         return
-    room = [[parse_quantity(n.status.allocatable[name]) for name in ("memory", "cpu")] for n in nodes]
+    room = [[parse_quantity(node.status.allocatable[name]) for name in ("memory", "cpu")] for node in nodes]
     for need in sorted(needs, key=lambda need: (need.memory, need.cpu), reverse=True):
         room.sort(reverse=True)
         place = next((free for free in room if free[0] >= need.memory and free[1] >= need.cpu), None)
         if place is None:
-            memory, cpu = (sum((n.memory for n in needs), Decimal()), sum((n.cpu for n in needs), Decimal()))
+            memory = sum((request.memory for request in needs), Decimal())
+            cpu = sum((request.cpu for request in needs), Decimal())
             largest = ", ".join(
-                f"{n.metadata.name}: {_figures(*(parse_quantity(n.status.allocatable[r]) for r in ('cpu', 'memory')))}"
-                for n in nodes[:5]
+                f"{node.metadata.name}: {_figures(*(parse_quantity(node.status.allocatable[name]) for name in ('cpu', 'memory')))}"
+                for node in nodes[:5]
             )
             yield (
                 f"there is no room for {need}. The servers and the client's pod need {_figures(cpu, memory)} together. The nodes"

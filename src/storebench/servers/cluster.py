@@ -69,8 +69,10 @@ class ServerCluster:
             pods = self.pods(set_id)
             if sum(map(is_ready, pods)) >= copies:
                 return seen(pods)
-            if wrong := trouble(pods):
-                raise ServersFailed(f"The server {wrong.pod} does not start: {wrong.why}{self._log(wrong)}")
+            if problem := trouble(pods):
+                raise ServersFailed(
+                    f"The server {problem.pod} does not start: {problem.reason}{self._log(problem)}"
+                )
             waited_s = time.monotonic() - began_s
             lacking = unscheduled(pods)
             if lacking and waited_s > limits.node_s:
@@ -174,18 +176,18 @@ class ServerCluster:
         )
         return f". Kubernetes says: {'; '.join(lines)}" if lines else ""
 
-    def _log(self, wrong: Trouble) -> str:
+    def _log(self, problem: Trouble) -> str:
         """Return the end of the server's log: the log of the ended container where the server was restarted."""
-        for previous in (True, False) if wrong.container else (False, True):
+        for previous in (True, False) if problem.container else (False, True):
             try:
                 answer = self._ask(
                     lambda previous=previous: self.core.read_namespaced_pod_log(  # type: ignore[misc]
-                        wrong.pod,
+                        problem.pod,
                         self.namespace,
                         tail_lines=LOG_LINES,
                         previous=previous,
                         _preload_content=False,  # the client would return a Python literal of the bytes
-                        **({"container": wrong.container} if wrong.container else {}),
+                        **({"container": problem.container} if problem.container else {}),
                     )
                 )
             except ApiException:  # the log does not exist, or no longer

@@ -45,7 +45,7 @@ class Trouble:
     """The reason why a pod will never be ready. `container`: the container whose log may say more, if any."""
 
     pod: str
-    why: str
+    reason: str
     container: str | None = None
 
 
@@ -76,8 +76,8 @@ def trouble(pods: Sequence[k8s.V1Pod]) -> Trouble | None:
         for status in _statuses(pod):
             waiting = status.state.waiting if status.state else None
             if waiting and waiting.reason in NO_IMAGE:
-                why = f"its image {status.image} cannot be pulled: {waiting.reason}: {waiting.message}"
-                return Trouble(pod.metadata.name, why)
+                reason = f"its image {status.image} cannot be pulled: {waiting.reason}: {waiting.message}"
+                return Trouble(pod.metadata.name, reason)
             if (status.restart_count or 0) >= CRASHES and not status.ready:
                 return Trouble(
                     pod.metadata.name, f"it ended {status.restart_count} times: {_end(status)}", status.name

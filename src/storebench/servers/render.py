@@ -123,7 +123,7 @@ def _render_set(
     meta["annotations"] = {**place.annotations, **annotations}
     pod = template["spec"]
     pod.update(copy.deepcopy(dict(place.spec)))
-    _own_set_only(pod, set_id)
+    _restrict_affinity(pod, set_id)
     for volume in pod.get("volumes", []):
         if "configMap" in volume:
             volume["configMap"]["name"] = names.get(volume["configMap"]["name"], volume["configMap"]["name"])
@@ -146,7 +146,7 @@ def _render_set(
         _watch(pod, annotations, set_id, place.agent)
 
 
-def _own_set_only(pod: Object, set_id: str) -> None:
+def _restrict_affinity(pod: Object, set_id: str) -> None:
     """Restrict the pod's anti-affinity to servers of its own set: servers of other runs have the same labels."""
     affinity = pod.setdefault("affinity", {}).setdefault("podAntiAffinity", {})
     for term in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", []):

@@ -28,11 +28,11 @@ class Sizes:
     @classmethod
     def of(cls, params: Mapping[str, Any], axes: Mapping[str, str]) -> Sizes:
         """Return the sizes of a cell with axis values `axes`, in a run with parameters `params`. Raises SpecError for an invalid value."""
-        asked = {}
+        values = {}
         for name, field in FIELDS.items():
             value = axes.get(name, params.get(name))
-            asked[name.removeprefix(PREFIX)] = field.read(value)
-        return cls(**asked)
+            values[name.removeprefix(PREFIX)] = field.read(value)
+        return cls(**values)
 
     def __str__(self) -> str:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
@@ -46,8 +46,8 @@ class Sizes:
         for stateful_set in topology.sets:
             labels = stateful_set["metadata"].get("labels", {})
             if SIZED in labels:
-                asked = self.copies if COPIES in labels else None
-                replicas.append(asked or stateful_set["spec"].get("replicas", 1))
+                copies = self.copies if COPIES in labels else None
+                replicas.append(copies or stateful_set["spec"].get("replicas", 1))
         return max(replicas, default=None)
 
     def check(self, topology: Topology) -> None:

@@ -24,6 +24,6 @@ def check(image: str, topology: str) -> None:
     listing = SERVER_IMAGES / image / LISTING
     if listing.exists() and topology not in (known := listing.read_text().split()):
         raise SpecError(
-            f"The embedded stack cannot bring {image}@{topology}: its image only stands in for the publisher's, and only in"
+            f"The embedded stack cannot provision {image}@{topology}: its image only stands in for the publisher's, and only in"
             f" {' and '.join(f'{image}@{name}' for name in known)}. {advice}"
         )

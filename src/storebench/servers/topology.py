@@ -109,7 +109,7 @@ def names(server: str) -> list[str]:
     return sorted(path.parent.name for path in (folder() / server).glob(f"*/{LISTING}"))
 
 
-def brought_for(study: PlannedStudy) -> list[str]:
+def provisioned_for(study: PlannedStudy) -> list[str]:
     """Return the names of the study's stores with each of their topologies: `mongodb@one`, `delta-spark@hdfs_one`."""
     stores = []
     for name in study.store_names:
@@ -124,8 +124,8 @@ def find(server: str, name: str) -> Topology:
     """Return the topology of this name. Raises SpecError where it does not exist or cannot be used."""
     path = folder() / server / name
     if not (path / LISTING).is_file():
-        there = ", ".join(names(server)) or "none"
-        raise SpecError(f"There is no topology {server}/{name} in {folder()}. Of {server} there are: {there}")
+        known = ", ".join(names(server)) or "none"
+        raise SpecError(f"There is no topology {server}/{name} in {folder()}. Of {server} there are: {known}")
     topology = Topology(server, name, tuple(kustomization.objects(path)))
     if wrong := "; ".join(_problems(topology)):
         raise SpecError(f"The topology {topology} in {path} cannot be used: {wrong}")

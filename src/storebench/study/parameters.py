@@ -14,12 +14,12 @@ TOLD = ("cpu_limit", "startup_timeout_s")
 
 
 def measured_with(
-    study: PlannedStudy, store: str, params: Mapping[str, Any], *, brings: bool = False
+    study: PlannedStudy, store: str, params: Mapping[str, Any], *, provisioned: bool = False
 ) -> dict[str, Any]:
     """Return the parameters that change a store's measurements.
 
     These are the resources of its pods; the study's own parameters, unless they have the value that earlier results imply; the options of
-    the store and of the store that fills it; and, if the run provisions the store's servers (`brings`), their sizes.
+    the store and of the store that fills it; and, if the run provisions the store's servers (`provisioned`), their sizes.
     """
     stores = [name for name in (store, study.store(store).filled_by) if name]
     options = [option for name in stores for option in study.store(name).options]
@@ -28,5 +28,5 @@ def measured_with(
         for name, field in study.study_params.items()
         if field.earlier is None or params.get(name, field.earlier) != field.earlier
     ]
-    sizes = [name for name in FIELDS if name in params] if brings else []
+    sizes = [name for name in FIELDS if name in params] if provisioned else []
     return {name: params[name] for name in dict.fromkeys([*POD, *own, *options, *sizes])}

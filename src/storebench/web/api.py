@@ -164,7 +164,7 @@ def attempts(
 ) -> Page[Attempt]:
     """List attempts, including all tries and warm-ups. `cell` is a cell's key, `store` and `client` are parts of names,
     and `axis` gives values on axes."""
-    asked = {
+    columns = {
         "run_id": read.run_named(run)["id"] if run else None,
         "cell_key": cell,
         "operation": operation,
@@ -172,10 +172,10 @@ def attempts(
         "rows": rows,
         "seed": seed,
     }
-    filters = {name: value for name, value in asked.items() if value is not None}
+    filters = {name: value for name, value in columns.items() if value is not None}
     parts = {name: value for name, value in (("store", store), ("client", client)) if value}
-    found = read.attempts_page(filters, parts, _pairs(axis), sort, descending, limit + 1, offset)
-    return _page(Attempt, found, limit, offset)
+    page = read.attempts_page(filters, parts, _pairs(axis), sort, descending, limit + 1, offset)
+    return _page(Attempt, page, limit, offset)
 
 
 @app.get("/api/cell-keys")
@@ -189,8 +189,8 @@ def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None =
     """Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
     ranks the operation.
     """
-    found = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
-    return CellHistory.model_validate(found, from_attributes=True)
+    answer = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
+    return CellHistory.model_validate(answer, from_attributes=True)
 
 
 @app.get("/api/ranking")
@@ -214,10 +214,10 @@ def ranking(
     """
     axes = dict(_pairs(axis))
     included = frozenset(include or ())
-    asked = Question(
+    question = Question(
         study, operation, metric, rows, seed, axes, environment, guarantee, included, margin_percent / 100
     )
-    return ranking_answer(read, ranking_of(read, asked))
+    return ranking_answer(read, ranking_of(read, question))
 
 
 @app.get("/api/claims")
@@ -264,10 +264,10 @@ def static(
     if_none_match: Annotated[str, Header()] = "",
 ) -> Response:
     """Return a file of the page from the front end's build."""
-    found = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
-    if name not in found:
+    files = {path.name: path for path in STATIC.iterdir()} if STATIC.is_dir() else {}
+    if name not in files:
         raise HTTPException(404, "No such file: `make setup` builds the page")
-    return page_files.answer(found[name], accept_encoding, if_none_match)
+    return page_files.answer(files[name], accept_encoding, if_none_match)
 
 
 @app.get("/openapi.json", include_in_schema=False)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from storebench.answers.comparisons import Comparison, comparison_answer
 from storebench.answers.deciding import Deciding, Part
 from storebench.results.comparison import deciding as decide
-from storebench.results.comparison.compare import Comparison as Found
+from storebench.results.comparison.compare import Comparison as Result
 from storebench.results.comparison.compare import compare, compare_values
 from storebench.results.comparison.sides import By, runs_named
 from storebench.results.database.connection import Row
@@ -40,56 +40,56 @@ router = APIRouter()
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The requested comparison: the runs of both sides, and the result. `by_value`: the sides are values of the same runs."""
+class RequestedComparison:
+    """A comparison that a request asks for: the runs of both sides, and the result. `by_value`: the sides are values of the same runs."""
 
     runs: tuple[list[Row], list[Row]]
-    found: Found
+    result: Result
     by_value: bool
 
 
-def asked(
+def requested_comparison(
     read: ReadingDep,
     before: SideName,
     after: SideName,
     margin_percent: Margin = MARGIN * 100,
     metric: Metric = None,
     by: Values = None,
-) -> Asked:
+) -> RequestedComparison:
     """Compare the sides that the query parameters name. Raises SpecError for an unknown run, value or metric."""
     margin = margin_percent / 100
     if by:
         runs = runs_named(read, after)
-        found = compare_values(read, runs, By.of(by), margin=margin, metric=metric)
-        return Asked((runs, runs), found, by_value=True)
+        result = compare_values(read, runs, By.of(by), margin=margin, metric=metric)
+        return RequestedComparison((runs, runs), result, by_value=True)
     sides = runs_named(read, before), runs_named(read, after)
-    found = compare(read, *sides, margin=margin, metric=metric)
-    return Asked(sides, found, by_value=False)
+    result = compare(read, *sides, margin=margin, metric=metric)
+    return RequestedComparison(sides, result, by_value=False)
 
 
-AskedDep = Annotated[Asked, Depends(asked)]
+RequestedDep = Annotated[RequestedComparison, Depends(requested_comparison)]
 
 
 @router.get("/api/compare")
-def compared(read: ReadingDep, states: StatesDep, what: AskedDep) -> Comparison:
+def compared(read: ReadingDep, states: StatesDep, requested: RequestedDep) -> Comparison:
     """Compare `after` with `before` cell by cell in the metric that ranks each operation, or in another metric, and list other
     differences between them.
     """
-    run_ids = list(dict.fromkeys(run for side in what.found.runs for run in side))
-    return comparison_answer(read, what.found, runs_by_id(read, states, run_ids))
+    run_ids = list(dict.fromkeys(run for side in requested.result.runs for run in side))
+    return comparison_answer(read, requested.result, runs_by_id(read, states, run_ids))
 
 
 @router.get("/api/deciding")
-def deciding(what: AskedDep) -> Deciding:
+def deciding(requested: RequestedDep) -> Deciding:
     """List the runs, in turns of both sides, that would decide the open pairs of a comparison."""
-    found = decide.deciding(what.found, what.runs, code_version(), by_value=what.by_value)
+    plan = decide.deciding(requested.result, requested.runs, code_version(), by_value=requested.by_value)
     return Deciding(
-        dag_id=what.runs[1][-1]["dag_id"],
-        pairs=found.pairs,
-        turns=found.turns,
+        dag_id=requested.runs[1][-1]["dag_id"],
+        pairs=plan.pairs,
+        turns=plan.turns,
         most_turns=decide.MOST,
-        parts=[Part.model_validate(vars(one)) for one in found.parts],
-        refused=found.refused,
-        hopeless=list(found.hopeless),
-        notes=list(found.notes),
+        parts=[Part.model_validate(vars(part)) for part in plan.parts],
+        refused=plan.refused,
+        hopeless=list(plan.hopeless),
+        notes=list(plan.notes),
     )

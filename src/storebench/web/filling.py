@@ -40,14 +40,14 @@ def grid_of(dag: GridDag, params: str) -> Grid:
 
     Raises SpecError for a text that is no JSON object, for an unknown parameter, and for an invalid value.
     """
-    asked, study = asked_of(params), dag.study
-    values = cell_values(study, asked)
+    requested, study = requested_of(params), dag.study
+    values = cell_values(study, requested)
     cells = missing.cells_of(study, dag.dates, dag.read, values)
-    pace = Pace(dag.read, study, {one.cell.store for one in cells}, values)
+    pace = Pace(dag.read, study, {grid_cell.cell.store for grid_cell in cells}, values)
     refusals = _refusals(dag, values)
-    sent = (*(name for name in MAIN if name in values), *asked)
+    sent = (*(name for name in MAIN if name in values), *requested)
     return Grid(
-        cells=[_cell(one, pace, values, refusals.get(_run_name(one.key))) for one in cells],
+        cells=[_cell(grid_cell, pace, values, refusals.get(_run_name(grid_cell.key))) for grid_cell in cells],
         conf={**{name: values[name] for name in sent}, "skip_done": True},
         may_start=dag.may_start,
     )
@@ -55,15 +55,15 @@ def grid_of(dag: GridDag, params: str) -> Grid:
 
 def _refusals(dag: GridDag, values: Mapping[str, Any]) -> dict[str, str]:
     """Return why the newest run of each cell with these parameters was refused, by the cell's part of the run's name."""
-    fields, found = cell_fields(dag.study), {}
+    fields, reasons = cell_fields(dag.study), {}
     for row in dag.read.refused_of_a_cell(dag.study.name):
         with suppress(SpecError):  # the run was refused for invalid parameters, which `values` cannot equal
-            asked = {
+            refused_values = {
                 name: field.read(row["params"].get(name, field.default)) for name, field in fields.items()
             }
-            if all(asked[name] == values[name] for name in fields):
-                found[_run_name(row["airflow_run_id"].split("__")[1])] = row["reason"]
-    return found
+            if all(refused_values[name] == values[name] for name in fields):
+                reasons[_run_name(row["airflow_run_id"].split("__")[1])] = row["reason"]
+    return reasons
 
 
 def _run_name(key: str) -> str:
@@ -71,27 +71,29 @@ def _run_name(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "_", key)
 
 
-def _cell(one: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused: str | None) -> GridCell:
-    order = turns({one.cell: one.missing}, 0, warm_up=values["warm_up"], a_a=values["a_a"])
-    takes = pace.expected(order)
+def _cell(
+    grid_cell: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused: str | None
+) -> GridCell:
+    order = turns({grid_cell.cell: grid_cell.missing}, 0, warm_up=values["warm_up"], a_a=values["a_a"])
+    expected = pace.expected(order)
     return GridCell(
-        key=one.key,
-        date=one.date,
-        state=one.state,
-        operations=takes.operations,
-        unknown=takes.unknown,
-        expected_s=takes.seconds,
-        expected_most_s=takes.most_s,
-        refused=refused if takes.operations else None,
+        key=grid_cell.key,
+        date=grid_cell.date,
+        state=grid_cell.state,
+        operations=expected.operations,
+        unknown=expected.unknown,
+        expected_s=expected.seconds,
+        expected_most_s=expected.most_s,
+        refused=refused if expected.operations else None,
     )
 
 
-def asked_of(params: str) -> dict[str, Any]:
+def requested_of(params: str) -> dict[str, Any]:
     """Parse parameters from a JSON text. Raises SpecError for a text that is no JSON object."""
     try:
-        found = json_of(params)
+        values = json_of(params)
     except ValueError as error:
         raise SpecError(f"The parameters are no JSON object: {error}: {params!r}") from None
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise SpecError(f"The parameters are no JSON object: {params!r}")
-    return found
+    return values

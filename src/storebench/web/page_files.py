@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse
 
 # A file with such a name never changes: the build puts a hash of the content into the name.
 HASHED = re.compile(r"-[\w-]{8}\.js")
-KEPT, ASKED_FOR = "max-age=31536000, immutable", "no-cache"
+KEPT, REVALIDATED = "max-age=31536000, immutable", "no-cache"
 
 
 def answer(path: Path, accepted: str, known: str = "") -> Response:
@@ -21,16 +21,16 @@ def answer(path: Path, accepted: str, known: str = "") -> Response:
 
     A browser revalidates a cached file, so that a page never requests the files of an earlier build.
     """
-    found = path.stat()
-    plain = FileResponse(path, stat_result=found)
-    plain.headers["cache-control"] = KEPT if HASHED.search(path.name) else ASKED_FOR
+    status = path.stat()
+    plain = FileResponse(path, stat_result=status)
+    plain.headers["cache-control"] = KEPT if HASHED.search(path.name) else REVALIDATED
     headers = {name: plain.headers[name] for name in ("etag", "last-modified", "cache-control")}
     if headers["etag"] in known:
         return Response(status_code=304, headers=headers)
     if "gzip" not in accepted:
         return plain
     return Response(
-        _packed(path, found.st_mtime_ns, found.st_size),
+        _packed(path, status.st_mtime_ns, status.st_size),
         media_type=mimetypes.guess_type(path.name)[0],
         headers={**headers, "content-encoding": "gzip", "vary": "accept-encoding"},
     )

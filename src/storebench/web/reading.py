@@ -48,9 +48,9 @@ FROM (
         SELECT v.attempt_id FROM {source} AS v JOIN storebench.run AS r ON r.id = v.run_id
         WHERE {conditions} ORDER BY {group}{by} {order}, v.attempt_id LIMIT {limit} OFFSET {offset}
     ) AS sorted
-) AS found
-JOIN storebench.results AS v ON v.attempt_id = found.attempt_id
-ORDER BY found.place
+) AS page
+JOIN storebench.results AS v ON v.attempt_id = page.attempt_id
+ORDER BY page.place
 """
 # The columns of the view `results` that need only an attempt and its cell.
 NARROW = """(
@@ -96,7 +96,7 @@ class Reading(Queries):
     def runs_page(self, limit: int, offset: int, dag_id: str | None = None) -> list[Row]:
         """Return runs, newest first, of all DAGs or of one DAG, with their numbers of planned, verified, disturbed, failed and not run
         operations. A disturbed operation is also verified."""
-        dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
+        dag_ids = [allowed for allowed in self.dag_ids if dag_id in (None, allowed)]
         runs = sql.SQL(
             "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) ORDER BY started_at DESC LIMIT {} OFFSET {})"
         ).format(*map(sql.Literal, (dag_ids, limit, offset)))
@@ -104,7 +104,7 @@ class Reading(Queries):
 
     def latest(self, dag_id: str | None = None) -> str | None:
         """Return the ID of the run that 'latest' names among the runs of all DAGs or of one DAG, or None without such a run."""
-        dag_ids = [one for one in self.dag_ids if dag_id in (None, one)]
+        dag_ids = [allowed for allowed in self.dag_ids if dag_id in (None, allowed)]
         try:
             return str(Reading(self._dsn, dag_ids).run_named(LATEST)["id"])
         except SpecError:
@@ -160,12 +160,14 @@ class Reading(Queries):
 
     def _places(self, rows: Sequence[AttemptRow]) -> dict[tuple[str, str], int]:
         """Return the position of each operation in its study."""
-        found = {
+        places = {
             (study, operation.name): place
             for study in {row["study"] for row in rows}
             for place, operation in enumerate(self.study(study).operations)
         }
-        return {key: found.get(key, len(found)) for key in {(row["study"], row["operation"]) for row in rows}}
+        return {
+            key: places.get(key, len(places)) for key in {(row["study"], row["operation"]) for row in rows}
+        }
 
     def attempts_page(
         self,

@@ -18,8 +18,8 @@ def run_of(read: Reading, states: RunStates, name: str) -> Run:
 
 def runs_by_id(read: Reading, states: RunStates, run_ids: Sequence[str]) -> dict[str, Run]:
     """Return the runs with these IDs, by ID."""
-    found = ended(read, states, read.runs_counted(run_ids))
-    return {row["id"]: Run.model_validate(row) for row in found}
+    rows = ended(read, states, read.runs_counted(run_ids))
+    return {row["id"]: Run.model_validate(row) for row in rows}
 
 
 def ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:

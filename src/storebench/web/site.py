@@ -63,12 +63,12 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
     # mark the files first: an interrupted site owns them, too
     _mark(folder, {*before, *files, *map(_page_of_rankings, studies)})
     (folder / SCRIPT).write_bytes(script.read_bytes())
-    told = []
+    entries = []
     excluded: list[str] = []
     for study in studies:
-        own = [row["id"] for row in runs if row["study"] == study and row["id"] in pages]
+        run_ids = [row["id"] for row in runs if row["study"] == study and row["id"] in pages]
         try:
-            for run_id in own:
+            for run_id in run_ids:
                 _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
             page = _write_rankings(folder, read, study)
             rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
@@ -76,17 +76,17 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
             raise
         except Exception as error:  # noqa: BLE001 - a broken record of one study must not cost other studies their pages
             excluded.append(study)
-            without = {_page_of_rankings(study), *(pages.pop(run_id) for run_id in own)}
-            files = [one for one in files if one not in without and not one.startswith(f"data/{study}/")]
+            without = {_page_of_rankings(study), *(pages.pop(run_id) for run_id in run_ids)}
+            files = [file for file in files if file not in without and not file.startswith(f"data/{study}/")]
             before |= without | {f"data/{study}/{table}.{end}" for table in TABLES for end in FORMATS}
             yield f"{study}: excluded: {error}"
             continue
-        told.append({"name": study, "title": titles.get(study) or study, "rows": rows, "rankings": page})
-        yield f"{study}: {len(own):,} runs, {rows['attempts']:,} attempts"
+        entries.append({"name": study, "title": titles.get(study) or study, "rows": rows, "rankings": page})
+        yield f"{study}: {len(run_ids):,} runs, {rows['attempts']:,} attempts"
     query = sql.SQL(RUN_COUNTS).format(runs=sql.SQL("(SELECT * FROM storebench.run)"))
     FlatFiles(dsn).write(query, folder / RUNS)
-    _write(folder / INDEX, "Storebench: results", {"site": _site(runs, pages, told)})
-    files += [one["rankings"] for one in told if one["rankings"]]
+    _write(folder / INDEX, "Storebench: results", {"site": _site(runs, pages, entries)})
+    files += [entry["rankings"] for entry in entries if entry["rankings"]]
     _tidy(folder, before - set(files))
     _mark(folder, files)
     yield str(folder / INDEX)
@@ -117,17 +117,17 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
     """Rank a study's stores and clients for each operation and dataset, by the operation's ranking metric. The dataset of most cells comes
     first. Axes and environment have the values of most cells. Return an empty list where nothing can be ranked.
     """
-    found = []
+    rankings = []
     for operation in figures.study_of(read, study).operations:
         try:
             first = ranking_of(read, Question(study, operation.name))
         except SpecError:  # the operation was not measured, or its metric has no better direction
             continue
         chosen = first.chosen
-        others = [one for one in chosen.datasets if one != (chosen.rows, chosen.seed)]
-        asked = [Question(study, operation.name, rows=rows, seed=seed) for rows, seed in others]
-        found += [first, *(ranking_of(read, question) for question in asked)]
-    return [ranking_answer(read, one) for one in found if one.lines or one.excluded]
+        others = [dataset for dataset in chosen.datasets if dataset != (chosen.rows, chosen.seed)]
+        questions = [Question(study, operation.name, rows=rows, seed=seed) for rows, seed in others]
+        rankings += [first, *(ranking_of(read, question) for question in questions)]
+    return [ranking_answer(read, ranking) for ranking in rankings if ranking.lines or ranking.excluded]
 
 
 def _page_of_rankings(study: str) -> str:
@@ -136,11 +136,11 @@ def _page_of_rankings(study: str) -> str:
 
 def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
     """Write the page of a study's rankings, and return its file name, or None without rankings."""
-    if not (found := rankings_of(read, study)):
+    if not (rankings := rankings_of(read, study)):
         return None
     content = {
         "study": figures.study_of(read, study),
-        "rankings": found,
+        "rankings": rankings,
         "claims": claims_of(read, study),
     }
     _write(folder / (page := _page_of_rankings(study)), f"Storebench: rankings of {study}", content, up="../")

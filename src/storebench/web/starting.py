@@ -18,15 +18,15 @@ from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
 from storebench.planning.params import grid_of, read, sections_of
 from storebench.planning.topologies import check_agents, check_sizes, copies_of, topology_of
-from storebench.servers.topology import brought_for
+from storebench.servers.topology import provisioned_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named
 from storebench.study.record import StudyRecord
 from storebench.web.access import GridDag, GridDagDep, agent_image, has_connection, most_turns
-from storebench.web.filling import asked_of
+from storebench.web.filling import requested_of
 
 MOST_CELLS = 200  # cells in an answer
-ASKED = Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object")
+PARAMS = Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object")
 
 router = APIRouter()
 
@@ -37,16 +37,16 @@ def form(dag: GridDagDep) -> Form:
     embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
     return Form(
         sections=[
-            Section(title=title, fields=[_field(dag.study, name, one) for name, one in fields.items()])
+            Section(title=title, fields=[_field(dag.study, name, field) for name, field in fields.items()])
             for title, fields in sections_of(dag.study).items()
         ],
         presets=[
             Preset(
-                name=one.name,
-                description=_described(one, embedded),
-                params=conf_of(one, {}, embedded=embedded),
+                name=preset.name,
+                description=_described(preset, embedded),
+                params=conf_of(preset, {}, embedded=embedded),
             )
-            for one in dag.study.presets
+            for preset in dag.study.presets
         ],
     )
 
@@ -57,21 +57,21 @@ def _described(preset: Named, embedded: bool) -> str:
 
 
 @router.get("/api/draft")
-def draft(dag: GridDagDep, params: Annotated[str, ASKED] = "{}") -> Draft:
+def draft(dag: GridDagDep, params: Annotated[str, PARAMS] = "{}") -> Draft:
     """Return the plan of a run, or the reasons to refuse the run. The plan does not check facts that only a cluster knows, such as whether
     servers fit on the nodes.
     """
     try:
-        asked = asked_of(params)
+        requested = requested_of(params)
     except SpecError as error:
         raise HTTPException(422, str(error)) from None
-    return drafted(dag, asked)
+    return drafted(dag, requested)
 
 
-def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
+def drafted(dag: GridDag, requested: Mapping[str, Any]) -> Draft:
     """Draft a run of the DAG with these parameters; all other parameters keep their defaults."""
     study = dag.study
-    values, mistakes = read(study, asked)
+    values, mistakes = read(study, requested)
     if mistakes:
         return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:
@@ -79,8 +79,8 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
         if study.dataset:
             check_disk(values["rows"] * study.dataset.row_bytes)
         used = {cell.store for cell in grid.cells}
-        brings = {store for store in used if topology_of(study, store, has_connection)}
-        check_agents(study, used, values, brings, agent_image())
+        provisioned = {store for store in used if topology_of(study, store, has_connection)}
+        check_agents(study, used, values, provisioned, agent_image())
         check_sizes(study, grid.cells, values, has_connection)
         planned = draft_of(
             study,
@@ -89,8 +89,8 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
             dag.read,
             skips=bool(values["skip_done"]),
             most_turns=most_turns(),
-            brings=brings,
-            group_of=lambda cell: cell.store if cell.store in brings else None,
+            provisioned=provisioned,
+            group_of=lambda cell: cell.store if cell.store in provisioned else None,
         )
     except SpecError as error:
         return _refused(dag, [Mistake(parameter=None, text=str(error))])
@@ -98,14 +98,14 @@ def drafted(dag: GridDag, asked: Mapping[str, Any]) -> Draft:
         mistakes=[],
         cells=list(_cells(grid, planned)),
         cells_total=len(grid.cells),
-        operations=planned.takes.operations,
-        unknown=planned.takes.unknown,
-        expected_s=planned.takes.seconds,
-        expected_most_s=planned.takes.most_s,
+        operations=planned.expected.operations,
+        unknown=planned.expected.unknown,
+        expected_s=planned.expected.seconds,
+        expected_most_s=planned.expected.most_s,
         may_end_earlier=values["precision_percent"] is not None or values["budget_min"] is not None,
         dropped=grid.dropped,
         dropped_because=grid.dropped_because,
-        conf={name: values[name] for name in asked},
+        conf={name: values[name] for name in requested},
         may_start=dag.may_start,
     )
 
@@ -124,20 +124,20 @@ def _cells(grid: Grid, planned: Planned) -> Iterator[DraftCell]:
         )
 
 
-def _field(study: StudyRecord, name: str, one: Field) -> FormField:
+def _field(study: StudyRecord, name: str, field: Field) -> FormField:
     kind: Literal["list", "flag", "text"] = (
-        "list" if isinstance(one, Values) else "flag" if isinstance(one, Flag) else "text"
+        "list" if isinstance(field, Values) else "flag" if isinstance(field, Flag) else "text"
     )
-    examples = list(one.examples)
+    examples = list(field.examples)
     if kind == "list":  # the examples of a text field are lists themselves
         examples = list(dict.fromkeys(part.strip() for text in examples for part in str(text).split(",")))
     if name == "stores":
-        examples += brought_for(study)
+        examples += provisioned_for(study)
     return FormField(
         name=name,
-        title=one.title,
-        text=one.text.split("\n\n")[0],  # later paragraphs are for Airflow's own form
-        default=one.default,
+        title=field.title,
+        text=field.text.split("\n\n")[0],  # later paragraphs are for Airflow's own form
+        default=field.default,
         kind=kind,
         examples=examples,
     )

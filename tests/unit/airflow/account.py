@@ -88,7 +88,7 @@ class Account:
     def use_secrets(self, run_id, node_pool, names):
         self.secret_users += [(run_id, node_pool, name) for name in names]
 
-    def bring_servers(self, run_id, servers, store):
+    def provision_servers(self, run_id, servers, store):
         self.servers[run_id, servers] = ServerUse(servers, store)
 
     def servers_ready(self, run_id, servers, pods):

@@ -19,7 +19,7 @@ def account(monkeypatch):
     monkeypatch.setenv("AIRFLOW_VAR_STOREBENCH_AIRFLOW_ID", "this")
     monkeypatch.setattr("storebench.study.studies.find", {STUDY.name: STUDY}.__getitem__)
     kept = Account()
-    for name in ("repository", "queries", "left"):
+    for name in ("repository", "queries", "leftovers"):
         monkeypatch.setattr(connections, name, lambda *_: kept)
     return kept
 

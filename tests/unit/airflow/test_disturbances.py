@@ -6,7 +6,7 @@ import pytest
 
 from storebench.airflow.operators import pods
 from storebench.airflow.outcome.result_check import with_disturbances
-from storebench.airflow.outcome.retrieve import whole
+from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.stores.base import Pod, Store
@@ -122,7 +122,7 @@ def test_what_the_agent_adds_to_a_message_is_kept_beside_the_whole_in_s3(monkeyp
     monkeypatch.setattr("storebench.s3.client_for", lambda connection: bucket)
     monkeypatch.setattr("storebench.attempt.overflow.s3.client_for", lambda connection: bucket)
     message = replace(fitting(LONG, SPEC), window=BUSY, cpu_s=1.5, memory_peak_bytes=7)
-    found = whole(AttemptResult.from_json(message.to_json()), SPEC, lambda: bucket)
+    found = full_result(AttemptResult.from_json(message.to_json()), SPEC, lambda: bucket)
     assert (found.window, found.cpu_s) == (BUSY, 1.5)
     assert found.memory_peak_bytes == LONG.memory_peak_bytes, "what the pod says itself stays"
     assert judge(found).disturbed == OTHERS

@@ -288,7 +288,7 @@ def test_a_backfill_does_not_measure_all_at_once_again_as_a_larger_batch(study, 
         plan_of(study, defaults_of(study, {"rows": 1000}), large)
 
 
-def test_a_run_that_brings_servers_is_planned_without_their_connection_and_its_groups_stay_together(
+def test_a_run_that_provisions_servers_is_planned_without_their_connection_and_its_groups_stay_together(
     study, recorded, monkeypatch
 ):
     seen = {}
@@ -298,7 +298,9 @@ def test_a_run_that_brings_servers_is_planned_without_their_connection_and_its_g
     monkeypatch.setattr(plan.provision, "check", lambda groups, params: seen.update(checked=groups))
     monkeypatch.setattr(plan.secrets, "apply", lambda run, names, pool: seen.update(names=names))
     monkeypatch.setattr(
-        plan.preflight, "check_embedded", lambda study, used, brings: seen.update(brings=brings)
+        plan.preflight,
+        "check_embedded",
+        lambda study, used, server_images: seen.update(server_images=server_images),
     )
     stores = ["elasticsearch@one", "null", "elasticsearch@three"]
     asked = {"stores": stores, "clients": ["reference"], "batch": "1000, all", "repeats": 2}
@@ -307,8 +309,8 @@ def test_a_run_that_brings_servers_is_planned_without_their_connection_and_its_g
     assert len(order) == 12 and len([n for n in range(1, 12) if order[n] != order[n - 1]]) == 2
     assert seen["names"] == ["s3"]
     image = {"servers_elasticsearch"}
-    assert seen["brings"] == {"elasticsearch@one": image, "elasticsearch@three": image}
-    assert {group.key for group in seen["checked"]} == set(seen["brings"])
+    assert seen["server_images"] == {"elasticsearch@one": image, "elasticsearch@three": image}
+    assert {group.key for group in seen["checked"]} == set(seen["server_images"])
 
 
 def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorded, monkeypatch):

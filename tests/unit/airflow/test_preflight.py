@@ -136,7 +136,7 @@ def test_a_server_that_does_not_wake_is_refused_with_the_reason_and_what_to_type
         preflight.check_embedded(STUDY, ["elasticsearch"])
 
 
-def test_servers_that_a_run_brings_have_their_services_woken(embedded, monkeypatch, tmp_path):
+def test_servers_that_a_run_provisions_have_their_services_woken(embedded, monkeypatch, tmp_path):
     embedded(1)
     told = tmp_path / "told"
     monkeypatch.setenv("STOREBENCH_WAKE", f"sh -c 'echo $0 $* > {told}'")
@@ -200,7 +200,8 @@ def test_servers_for_which_the_stack_has_only_a_stand_in_are_refused_with_what_w
         preflight.images, "named", lambda name: image if name == "servers_mongodb" else "there:1"
     )
     with pytest.raises(
-        SpecError, match=r"cannot bring mongodb@sharded: .* only in mongodb@one and mongodb@rest\. .*Variable"
+        SpecError,
+        match=r"cannot provision mongodb@sharded: .* only in mongodb@one and mongodb@rest\. .*Variable",
     ):
         preflight.check_embedded(STUDY, ["mongodb@sharded"], {"mongodb@sharded": {"servers_mongodb"}})
 
@@ -257,7 +258,7 @@ def needed_images():
     for study in map(studies.find, studies.names()):
         pods = [study.store(name).pod_of(one) for name in study.stores for one in (*study.steps, DROP)]
         found |= {pod.image for pod in pods} | ({study.dataset.pod.image} if study.dataset else set())
-        for name in topology.brought_for(study):
+        for name in topology.provisioned_for(study):
             server, which = study.store(name).server_of(name)
             group = provision.Group("", name, topology.find(server, which), None)
             found |= {one.replace("servers_", "servers/") for one in group.unpublished_images}

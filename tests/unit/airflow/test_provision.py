@@ -22,7 +22,7 @@ from storebench.results.leftovers.servers import ServerUse
 from storebench.servers import cluster as server_cluster
 from storebench.servers.render import CLIENT, LABEL, Place, rendered, set_id
 from storebench.servers.sizes import Sizes
-from storebench.servers.topology import FOLDER, brought_for
+from storebench.servers.topology import FOLDER, provisioned_for
 from storebench.servers.topology import find as find_topology
 from storebench.spark import session
 from storebench.study.model import Axis
@@ -124,7 +124,7 @@ def test_a_store_may_have_its_data_at_other_servers_than_by_itself(kube):
     )
     assert str(topology_of(STUDY, "delta-spark@hdfs_one", connections.exists)) == "hdfs/one"
     assert topology_of(STUDY, "delta-spark@one", connections.exists) is None, "a pool of nodes"
-    assert {"delta-spark@hdfs_three", "delta-spark@ozone_one"} <= set(brought_for(STUDY))
+    assert {"delta-spark@hdfs_three", "delta-spark@ozone_one"} <= set(provisioned_for(STUDY))
     with pytest.raises(
         SpecError, match=r"no Airflow Connection 'storebench_ozone_away'.* there are: one, three"
     ):
@@ -177,7 +177,7 @@ def test_sizes_on_an_axis_make_groups_of_their_own(kube):
     assert groups[cells[0]] is groups[cells[2]] and groups[cells[1]].sizes.memory == "4Gi"
 
 
-def test_a_write_brings_its_servers_and_its_pod_is_told_where_they_are(account, kube, at, monkeypatch):
+def test_a_write_provisions_its_servers_and_its_pod_is_told_where_they_are(account, kube, at, monkeypatch):
     at(ONE)
     found = told(kube, monkeypatch)
     work("write")
@@ -294,7 +294,7 @@ def test_a_turn_at_other_servers_removes_those_before_it(account, kube, at):
     assert servers_there(kube) == [] and account.servers == {} and kube.objects == {}
 
 
-def test_servers_that_cannot_be_brought_are_a_row_and_are_not_tried_again(account, kube, at):
+def test_servers_that_cannot_be_provisioned_are_a_row_and_are_not_tried_again(account, kube, at):
     kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
     at(ONE)
     for _ in range(2):
@@ -303,7 +303,7 @@ def test_servers_that_cannot_be_brought_are_a_row_and_are_not_tried_again(accoun
     assert kube.made == 1 and servers_there(kube) == [] and kube.objects == {}
     operation, result, _ = account.attempts[0]
     assert (operation, result.status, result.error_kind) == ("write", "not_run", "servers_failed")
-    assert result.error.startswith("The servers elasticsearch@one could not be brought: ")
+    assert result.error.startswith("The servers elasticsearch@one could not be provisioned: ")
     assert len(account.attempts) == 2
     kube.status_of = Kube().status_of
     at(THREE)
@@ -372,7 +372,9 @@ def test_a_step_that_is_stopped_while_servers_start_leaves_none(account, kube, a
     assert kube.made == 1 and servers_there(kube) == [] and account.servers == {}
 
 
-def test_sizes_are_parameters_of_what_is_measured_at_brought_servers_alone(account, kube, at, monkeypatch):
+def test_sizes_are_parameters_of_what_is_measured_at_provisioned_servers_alone(
+    account, kube, at, monkeypatch
+):
     noted = []
     monkeypatch.setattr(account, "add_attempt", lambda *_, parameters=None, **__: noted.append(parameters))
     at(ONE)
@@ -411,13 +413,13 @@ def bring(account, kube, monkeypatch):
     return run
 
 
-def test_the_step_before_the_cells_brings_the_first_servers(bring, account, kube):
+def test_the_step_before_the_cells_provisions_the_first_servers(bring, account, kube):
     bring(THREE, ONE)
     assert servers_there(kube) == [f"{name_of(THREE.store)}-{n}" for n in range(3)]
     assert account.servers[RUN, THREE.store].pods
 
 
-def test_it_brings_none_where_the_first_turn_needs_none(bring, account, kube):
+def test_it_provisions_none_where_the_first_turn_needs_none(bring, account, kube):
     bring(PLAIN, ONE)
     bring()
     assert servers_there(kube) == [] and account.servers == {}
@@ -425,9 +427,9 @@ def test_it_brings_none_where_the_first_turn_needs_none(bring, account, kube):
 
 def test_servers_that_all_turns_need_and_that_do_not_start_end_the_run_with_the_reason(bring, account, kube):
     kube.status_of = lambda name: starting(waiting=("ImagePullBackOff", "not found"))
-    with pytest.raises(AirflowFailException, match="The servers elasticsearch@one could not be brought"):
+    with pytest.raises(AirflowFailException, match="The servers elasticsearch@one could not be provisioned"):
         bring(ONE, ONE)
-    assert bring.stopped.startswith("The servers elasticsearch@one could not be brought")
+    assert bring.stopped.startswith("The servers elasticsearch@one could not be provisioned")
     kube.status_of = Kube().status_of
     bring(ONE)
     assert account.servers[RUN, ONE.store].pods, "the step was cleared: it tries again"

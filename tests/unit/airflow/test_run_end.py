@@ -131,7 +131,7 @@ def keep(monkeypatch):
     def account(*args, **kwargs):
         kept = Kept(*args, **kwargs)
         monkeypatch.setattr(connections, "repository", lambda *_: kept)
-        monkeypatch.setattr(connections, "left", lambda: kept)
+        monkeypatch.setattr(connections, "leftovers", lambda: kept)
         return kept
 
     return account

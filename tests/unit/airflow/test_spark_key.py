@@ -66,7 +66,7 @@ class Secrets:
 @pytest.fixture
 def cluster(monkeypatch):
     monkeypatch.setattr(connections, "get", lambda name: None)
-    monkeypatch.setattr(connections, "left", lambda: SimpleNamespace(use_secrets=lambda *_: None))
+    monkeypatch.setattr(connections, "leftovers", lambda: SimpleNamespace(use_secrets=lambda *_: None))
 
     def use(found):
         hook = SimpleNamespace(get_namespace=lambda: "bench", core_v1_client=found)

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from storebench import protocol, s3
-from storebench.airflow.outcome.retrieve import discard, whole
+from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt import overflow, run
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import AttemptResult
@@ -98,7 +98,7 @@ def message(result):
 
 
 def found(bucket, result, spec=SPEC):
-    return whole(result, spec, lambda: bucket)
+    return full_result(result, spec, lambda: bucket)
 
 
 def test_a_result_of_24_executors_arrives_whole(bucket):
@@ -121,7 +121,7 @@ def test_the_same_attempt_twice_has_two_objects(bucket):
 def test_a_result_that_fits_needs_no_s3():
     short = AttemptResult(status="verified", environment={"server_name": "S"})
     assert fitting(short, None) is short
-    assert whole(short, SPEC, None) is short
+    assert full_result(short, SPEC, None) is short
 
 
 @pytest.mark.parametrize("character", ["é", "\x01", '"'])
@@ -205,7 +205,7 @@ def test_a_failure_keeps_its_own_reason_where_the_whole_is_lost(bucket):
 def test_s3_that_is_away_for_a_moment_is_asked_again(bucket):
     short = message(fitting(LONG, SPEC))
     bucket.away = 1
-    assert whole(short, SPEC, lambda: bucket, patience_s=30).status == "verified"
+    assert full_result(short, SPEC, lambda: bucket, patience_s=30).status == "verified"
     with pytest.raises(StoreUnreachable):
         bucket.away = 1
         fitting(LONG, SPEC)

@@ -70,7 +70,7 @@ def topology(monkeypatch, tmp_path):
     assert "servers-elasticsearch" in parts.SERVER_IMAGES
 
 
-def test_servers_that_a_run_brings_need_their_image_and_the_cluster_s_services(topology):
+def test_servers_that_a_run_provisions_need_their_image_and_the_cluster_s_services(topology):
     needed = {"python", "services", "servers-agent", "servers-elasticsearch"}
     assert parts.needed_by(STUDY, ["elasticsearch@three"]) == needed
     assert parts.needed_by(STUDY, ["elasticsearch@three", "mongodb"]) == {*needed, "mongodb"}
@@ -85,9 +85,9 @@ def test_tables_elsewhere_need_the_servers_that_their_name_means(monkeypatch):
     assert parts.needed_by(STUDY, ["delta-spark@ozone_one"]) == {"jvm", "python"}
 
 
-def test_servers_that_the_stack_cannot_bring_are_refused_before_anything_is_built():
+def test_servers_that_the_stack_cannot_provision_are_refused_before_anything_is_built():
     assert "servers-mongodb" in parts.needed_by(STUDY, ["mongodb@one"])
-    with pytest.raises(SpecError, match="cannot bring mongodb@sharded"):
+    with pytest.raises(SpecError, match="cannot provision mongodb@sharded"):
         parts.needed_by(STUDY, ["mongodb@sharded"])
 
 

@@ -45,7 +45,7 @@ def test_an_image_can_be_all_topologies_or_those_that_it_lists(images):
     stand_ins.check("whole", "nine")
     stand_ins.check("part", "two")
     with pytest.raises(
-        SpecError, match=r"cannot bring part@nine: its image only .* in part@one and part@two"
+        SpecError, match=r"cannot provision part@nine: its image only .* in part@one and part@two"
     ):
         stand_ins.check("part", "nine")
     with pytest.raises(SpecError, match=r"no image of the server a-b: .* storebench_image_servers_a_b$"):

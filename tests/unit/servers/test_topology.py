@@ -5,7 +5,7 @@ import pytest
 
 from storebench.errors import SpecError
 from storebench.servers.sizes import FIELDS
-from storebench.servers.topology import CHECKOUT_SERVERS, FOLDER, brought_for, find, names
+from storebench.servers.topology import CHECKOUT_SERVERS, FOLDER, find, names, provisioned_for
 from storebench.study import studies
 
 LISTING = "kind: Kustomization\nresources: [all.yaml]\n"
@@ -199,7 +199,7 @@ def test_its_scripts_are_bash(script, monkeypatch):
 
 def test_the_documentation_lists_each_topology_and_each_size():
     text = (CHECKOUT_SERVERS.parents[1] / "docs" / "servers.md").read_text()
-    shown = {store for study in map(studies.find, studies.names()) for store in brought_for(study)}
+    shown = {store for study in map(studies.find, studies.names()) for store in provisioned_for(study)}
     assert len(shown) >= len(ALL_SHIPPED)
     for name in shown:
         assert re.search(rf"^\|.*`{name}`.*\|", text, re.MULTILINE), name

@@ -68,7 +68,7 @@ def test_a_draft_says_who_may_start_it():
 def test_a_form_has_no_words_that_are_about_airflows_own():
     found = starting.form(as_kept(STUDY))
     (stores,) = [one for one in found.sections[0].fields if one.name == "stores"]
-    assert "mongodb@one" in stores.examples, "servers that a run brings"
+    assert "mongodb@one" in stores.examples, "servers that a run provisions"
     assert "Advanced Options" not in stores.text and "Backfill" not in stores.text
 
 

@@ -43,9 +43,9 @@ def clean_dag() -> DAG:
         def close() -> None:
             """Close the runs that were stopped, and remove their Secrets."""
             context = get_current_context()
-            stays = close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
-            if stays:
-                raise AirflowFailException("Not removed:\n" + "\n".join(stays))
+            remaining = close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
+            if remaining:
+                raise AirflowFailException("Not removed:\n" + "\n".join(remaining))
 
         @task(trigger_rule="all_done")
         def end() -> None:

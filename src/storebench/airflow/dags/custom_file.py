@@ -47,11 +47,11 @@ def with_file(
         connections.repository(connections.PLAN_PATIENCE_S).add_dataset(
             custom_file.id(seed), custom_file.version, manifest["rows"], seed, manifest
         )
-    print(dataset_in_words(manifest))
+    print(dataset_text(manifest))
     return {**params, "rows": manifest["rows"], "seed": seed}, manifest
 
 
-def dataset_in_words(manifest: Mapping[str, Any]) -> str:
+def dataset_text(manifest: Mapping[str, Any]) -> str:
     """Return the size of a file's dataset, and the type of each column in a line of its own."""
     schema = manifest["schema"]
     lines = [

@@ -56,11 +56,11 @@ def plan_of(
 
 
 def _plan_of(
-    study: Study, asked: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
+    study: Study, requested: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
 ) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
-    params = values_of(study, asked)
+    params = values_of(study, requested)
     repository = connections.repository(connections.PLAN_PATIENCE_S)
     run_id = run_id_of(dag_run.dag_id, dag_run.run_id)
     params, manifest = custom_file.with_file(study, params, make)
@@ -73,17 +73,17 @@ def _plan_of(
         raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
     used = {cell.store for cell in grid.cells}
     groups = provision.groups_of(study, grid.cells, params)
-    brings = {cell.store: group.images for cell, group in groups.items() if group}
-    check_agents(study, used, params, brings, images.named(AGENT_IMAGE))
-    preflight.check_connections(_secrets_of(study, set(used), params, brings))
+    server_images = {cell.store: group.images for cell, group in groups.items() if group}
+    check_agents(study, used, params, server_images, images.named(AGENT_IMAGE))
+    preflight.check_connections(_secrets_of(study, set(used), params, server_images))
     check_sizes(study, grid.cells, params, connections.exists)
-    preflight.check_embedded(study, used, brings)
+    preflight.check_embedded(study, used, server_images)
     unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
     preflight.check_images(study, used, unpublished)
-    if brings:
+    if server_images:
         provision.check({group for group in groups.values() if group}, params)
-    names = _secrets_of(study, used, params, brings)
-    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(brings))}:
+    names = _secrets_of(study, used, params, server_images)
+    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(server_images))}:
         secrets.apply(run_id, names, node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
@@ -100,14 +100,14 @@ def _plan_of(
         repository,
         skips=skips_done(params, dag_run.run_type),
         most_turns=preflight.most_turns(),
-        brings=brings,
+        provisioned=server_images,
         group_of=lambda cell: group.key if (group := groups.get(cell)) else None,
         image_of=image_of,
     )
-    order, skipped, takes = draft.order, {**cannot, **draft.skipped}, draft.takes
+    order, skipped, expected = draft.order, {**cannot, **draft.skipped}, draft.expected
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
-        print(f"Cells: {len(draft.repeats)}. {takes}{'. The run may end earlier' if may_end else ''}")
+        print(f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}")
         print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
         print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
@@ -122,8 +122,8 @@ def _plan_of(
         order_seed=draft.order_seed,
         skipped=skipped,
         airflow_id=airflow_id(),
-        expected_s=takes.seconds,
-        expected_most_s=takes.most_s if takes.most_s > takes.seconds else None,
+        expected_s=expected.seconds,
+        expected_most_s=expected.most_s if expected.most_s > expected.seconds else None,
     )
     if not order:
         raise AirflowSkipException(
@@ -142,15 +142,15 @@ def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
 
 
 def _secrets_of(
-    study: Study, used: set[str], params: Mapping[str, Any], brings: Collection[str] = ()
+    study: Study, used: set[str], params: Mapping[str, Any], provisioned: Collection[str] = ()
 ) -> list[str]:
     """Return the names of the Secrets that the pods of these stores need: Secrets of connections, and Secrets that the stores ask for.
-    Stores whose servers the run `brings` have no connection.
+    `provisioned`: the stores whose servers the run provisions. These stores have no connection.
     """
     used |= {filled_by for name in used if (filled_by := study.store(name).filled_by)}
     names = {"s3"}
     for name in used:
         store = study.store(name)
-        connection = None if name in brings else store.connection_of(name)
+        connection = None if name in provisioned else store.connection_of(name)
         names |= {*filter(None, [connection]), *store.keys(params)}
     return sorted(names)

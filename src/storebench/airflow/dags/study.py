@@ -35,7 +35,7 @@ from storebench.planning.turns import killed_of
 from storebench.results.database.repository import run_id_of
 from storebench.results.runs.gaps import fill_gaps
 from storebench.results.runs.summary import refresh
-from storebench.servers.topology import brought_for
+from storebench.servers.topology import provisioned_for
 from storebench.study.check import problems_of_stores
 from storebench.study.model import Study
 from storebench.study.partition import partitions
@@ -92,10 +92,10 @@ def study_dag(study: Study) -> DAG:
             states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
             tasks = sorted(name for name, state in states.items() if state == "failed")
             killed = killed_of(study, states, repository.recorded_turns(run_id))
-            why = failed_step(states)
-            if gaps := fill_gaps(repository, run_id, killed, why):
+            reason = failed_step(states)
+            if gaps := fill_gaps(repository, run_id, killed, reason):
                 print(f"{gaps} operations have no attempt")
-            failed = repository.finish_run(run_id, reason=why)
+            failed = repository.finish_run(run_id, reason=reason)
             refresh(repository, repository.cells_of_run(run_id))
             secrets.release(run_id)
             if failed:
@@ -120,7 +120,7 @@ def study_dag(study: Study) -> DAG:
         )
         planned >> ready >> end  # `ready` cleans up, also in a run without cells
         server_steps: list[Any] = []
-        if brought_for(study):
+        if provisioned_for(study):
             server_steps = [ProvisionOperator(task_id=PROVISION, study=study)]
             ready >> server_steps[0] >> end
             server_steps.append(_removal())

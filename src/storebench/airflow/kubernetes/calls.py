@@ -21,7 +21,7 @@ ENDED_PHASES = {"Succeeded", "Failed"}
 T = TypeVar("T")
 
 
-def error_in_words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the error in one line. An answer of the API server becomes its status and Kubernetes' own sentence, such as the quota that
     refused a pod, without the headers.
     """

@@ -31,20 +31,20 @@ class Placement:
     @classmethod
     def from_extra(cls, extra: Mapping[str, Any]) -> Placement:
         """Return the placement that a connection's extra has under EXTRA. Raises SpecError for an invalid placement."""
-        asked = extra.get(EXTRA) or {}
-        if isinstance(asked, str):  # typed into a form
+        settings = extra.get(EXTRA) or {}
+        if isinstance(settings, str):  # typed into a form
             try:
-                asked = json.loads(asked)
+                settings = json.loads(settings)
             except (ValueError, RecursionError) as error:
                 raise _wrong(f"is not JSON: {error}") from None
-        if not isinstance(asked, dict):
-            raise _wrong(f"must be an object, not {asked!r}")
-        if unknown := set(asked) - set(cls.__dataclass_fields__):
+        if not isinstance(settings, dict):
+            raise _wrong(f"must be an object, not {settings!r}")
+        if unknown := set(settings) - set(cls.__dataclass_fields__):
             raise _wrong(
                 f"has unknown names: {', '.join(sorted(unknown))}. There are {', '.join(cls.__dataclass_fields__)}"
             )
-        tolerations, pull_secrets = asked.get("tolerations", []), asked.get("image_pull_secrets", [])
-        texts = {name: asked.get(name, {}) for name in ("node_selector", "labels", "annotations")}
+        tolerations, pull_secrets = settings.get("tolerations", []), settings.get("image_pull_secrets", [])
+        texts = {name: settings.get(name, {}) for name in ("node_selector", "labels", "annotations")}
         for name, items in texts.items():
             if not isinstance(items, dict) or not all(isinstance(value, str) for value in items.values()):
                 raise _wrong(f'needs texts in {name}, such as {{"pool": "bench", "dedicated": "true"}}')
@@ -54,7 +54,7 @@ class Placement:
             raise _wrong("needs a list of names as image_pull_secrets")
         return cls(
             tolerations=tuple(tolerations),
-            priority_class_name=asked.get("priority_class_name"),
+            priority_class_name=settings.get("priority_class_name"),
             image_pull_secrets=tuple(pull_secrets),
             **texts,
         )
@@ -153,5 +153,5 @@ def _apart(attempt: str) -> dict[str, Any]:
     }
 
 
-def _wrong(why: str) -> SpecError:
-    return SpecError(f"The extra {EXTRA!r} of the Kubernetes connection {why}")
+def _wrong(problem: str) -> SpecError:
+    return SpecError(f"The extra {EXTRA!r} of the Kubernetes connection {problem}")

@@ -32,7 +32,7 @@ def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
     An existing Secret of KEY_NAME stays: pods of other runs may be using its key. Raises SpecError where the account lacks the right. Asks
     again for a while where the cluster does not answer or has an internal error, then raises StoreUnreachable.
     """
-    connections.left().use_secrets(run_id, node_pool.name, names)
+    connections.leftovers().use_secrets(run_id, node_pool.name, names)
     retrying = Retrying(
         retry=retry_if_exception_type(StoreUnreachable),
         stop=stop_after_delay(calls.PATIENCE_S),
@@ -47,12 +47,12 @@ def release(run_id: str) -> str | None:
     tries again.
     """
     try:
-        connections.left().release_secrets(run_id, _remove, cache(_place))
+        connections.leftovers().release_secrets(run_id, _remove, cache(_place))
     except (StorebenchError, ApiException, HTTPError) as error:
         reason = answer(error) if isinstance(error, ApiException) else error
-        stays = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
-        print(f"{stays}. The next run removes them")
-        return stays
+        remaining = f"The Secrets of the run {run_id} are left in the cluster: {reason}"
+        print(f"{remaining}. The next run removes them")
+        return remaining
     return None
 
 

@@ -11,7 +11,7 @@ from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_in_words
+from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import with_volume
 from storebench.errors import StorebenchError
 from storebench.stores.volume import OPTIONS, SIZE, STORAGE_CLASS
@@ -54,9 +54,7 @@ def make(
         except (ApiException, HTTPError) as error:
             # The old claim of this name exists until its last pod is gone
             if getattr(error, "status", None) != 409 or time.monotonic() > deadline_s:
-                raise VolumeFailed(
-                    f"The volume claim {claim} cannot be made: {error_in_words(error)}"
-                ) from None
+                raise VolumeFailed(f"The volume claim {claim} cannot be made: {error_text(error)}") from None
         else:
             return
         go_on()
@@ -69,14 +67,12 @@ def remove(client: k8s_client.CoreV1Api, namespace: str, claim: str) -> None:
         ask_again(lambda: client.delete_namespaced_persistent_volume_claim(claim, namespace), RIGHTS)
     except (ApiException, HTTPError) as error:
         if getattr(error, "status", None) != 404:
-            raise VolumeFailed(
-                f"The volume claim {claim} cannot be removed: {error_in_words(error)}"
-            ) from None
+            raise VolumeFailed(f"The volume claim {claim} cannot be removed: {error_text(error)}") from None
 
 
 def mounted(pod: dict[str, Any], claim: str, folder: str) -> dict[str, Any]:
     """Return the pod, with the claim's volume at this folder of each container."""
     volume = {"name": NAME, "persistentVolumeClaim": {"claimName": claim}}
-    made = with_volume(pod, volume, {"name": NAME, "mountPath": folder})
-    security = {**made["spec"]["securityContext"], "fsGroup": GROUP}
-    return {**made, "spec": {**made["spec"], "securityContext": security}}
+    mounted = with_volume(pod, volume, {"name": NAME, "mountPath": folder})
+    security = {**mounted["spec"]["securityContext"], "fsGroup": GROUP}
+    return {**mounted, "spec": {**mounted["spec"], "securityContext": security}}

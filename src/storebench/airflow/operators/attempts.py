@@ -153,7 +153,7 @@ class AttemptOperator(CellStepOperator):
         if self.may_use_servers:
             self.servers = self.servers_for(attempt)
         self.parameters = measured_with(
-            self.study, step.cell.store, step.params, brings=self.servers is not None
+            self.study, step.cell.store, step.params, provisioned=self.servers is not None
         )
         return self.use_step(step, attempt.filler)
 
@@ -184,7 +184,7 @@ class AttemptOperator(CellStepOperator):
         """Record before the pod starts that the attempt leaves data. Ends the step where the data that it depends on was dropped."""
         if not self.leaves_data(attempt, spec):
             return
-        step, records = attempt.step, connections.left()
+        step, records = attempt.step, connections.leftovers()
         if self.needs_of(step) and not records.holds(step.run_id, step.cell, step.repeat):
             key = replace(attempt.key, try_number=CLEARED_TRY)
             self.fail_not_run(key, "not_run", dropped(self.study))
@@ -228,7 +228,7 @@ class AttemptOperator(CellStepOperator):
             result = self.record(attempt.key, spec, None)
         # An operation that changes no data reports no size.
         if self.leaves_data(attempt, spec) and (attempt.first or size_bytes is not None):
-            connections.left().has_left(step.run_id, step.cell, step.repeat, size_bytes)
+            connections.leftovers().has_left(step.run_id, step.cell, step.repeat, size_bytes)
         # The result of a program that exited with 0 may break the protocol. Then no step that depends on this step may run.
         if result.status != "verified":
             raise AirflowFailException(f"{result.error_kind}: {result.error}")

@@ -17,14 +17,14 @@ from storebench.airflow.operators import leftovers
 from storebench.airflow.operators.pickup import LATER, RetriedOperator
 from storebench.airflow.operators.specs import spec_of
 from storebench.airflow.outcome import observe
-from storebench.airflow.outcome.retrieve import whole
+from storebench.airflow.outcome.retrieve import full_result
 from storebench.airflow.servers.provision import Group, Running, group_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.planning.node_pools import DEFAULT
 from storebench.planning.params import values_of
 from storebench.results.database.repository import run_id_of
-from storebench.servers.topology import brought_for
+from storebench.servers.topology import provisioned_for
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
@@ -128,7 +128,7 @@ class CellStepOperator(RetriedOperator):
     @property
     def may_use_servers(self) -> bool:
         """Whether a run of this study can provision servers for cells of this node pool."""
-        return self.node_pool == DEFAULT and bool(brought_for(self.study))
+        return self.node_pool == DEFAULT and bool(provisioned_for(self.study))
 
     def use_step(self, step: Step, filler: str = "") -> AttemptSpec:
         """Set the pod's name, image and credentials for this step. Returns the pod's specification.
@@ -150,7 +150,7 @@ class CellStepOperator(RetriedOperator):
             result = observe.stopped()
         else:
             result = observe.attempt_result(self.observed, self.CONTAINER, failure)
-        result = whole(result, spec, connections.s3, connections.PATIENCE_S)
+        result = full_result(result, spec, connections.s3, connections.PATIENCE_S)
         return observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
 
 

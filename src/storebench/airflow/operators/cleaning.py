@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from storebench.airflow.kubernetes.calls import error_in_words
+from storebench.airflow.kubernetes.calls import error_text
 from storebench.airflow.operators import leftovers
 from storebench.airflow.operators.pods import StorebenchPodOperator
 from storebench.airflow.operators.specs import spec_of
@@ -23,7 +23,7 @@ from storebench.study.reserved import DROP
 
 PLAN = "plan"  # the first step of a run
 MEMORY = "1Gi"  # memory of a pod that drops: no data passes through the pod
-LEFT = "storebench/left"  # label of a pod that drops another run's data
+LEFTOVER = "storebench/left"  # label of a pod that drops another run's data
 
 
 class LeftoverDropOperator(StorebenchPodOperator):
@@ -32,22 +32,22 @@ class LeftoverDropOperator(StorebenchPodOperator):
     # The calling task must not mistake this pod for its own pod.
     replaced_labels: ClassVar[Mapping[str, str]] = {"task_id": "clean"}
 
-    def __init__(self, *, left: Undropped, **kwargs: Any) -> None:
+    def __init__(self, *, undropped: Undropped, **kwargs: Any) -> None:
         super().__init__(
             task_id="clean",
-            labels={LEFT: left.target},
+            labels={LEFTOVER: undropped.target},
             durable=False,
             **kwargs,
         )
-        self.left = left
+        self.undropped = undropped
 
     def drop(self, context: Context) -> None:
         """Drop the data. Raises StoreUnreachable where the store does not answer, and StoreRefused for any other failure."""
-        cell = self.left.cell
+        cell = self.undropped.cell
         study = studies.find(cell.study)  # may differ from the study of the calling task
         store = study.store(cell.store)
         self.name = f"{store.name}-clean"
-        self.use_store(store, spec_of(study, DROP, cell, self.left.target, defaults_of(study, {})))
+        self.use_store(store, spec_of(study, DROP, cell, self.undropped.target, defaults_of(study, {})))
         try:
             if not self.remove_volume():
                 self.run_pod(context, MEMORY)
@@ -69,20 +69,20 @@ class CleaningOperator(StorebenchPodOperator):
 
         def drop(data: Undropped) -> None:
             self.go_on()
-            self.dropping = LeftoverDropOperator(left=data, node_pool=self.node_pool)
+            self.dropping = LeftoverDropOperator(undropped=data, node_pool=self.node_pool)
             self.dropping.drop(context)
 
-        stays = []
+        remaining = []
         try:
             leftovers.remove_pods_of_runs_over(context["ti"], self.client, self.namespace_of_pods())
-            undropped = leftovers.left_here(context["ti"], run_id, self.node_pool)
-            stays += leftovers.remove_data(undropped, drop)
+            undropped = leftovers.undropped_here(context["ti"], run_id, self.node_pool)
+            remaining += leftovers.remove_data(undropped, drop)
         except Exception as error:  # noqa: BLE001 - this run can still measure, and the next run tries again
-            self.log.warning("The leftovers of earlier runs are not removed: %s", error_in_words(error))
-            stays.append(error_in_words(error))
+            self.log.warning("The leftovers of earlier runs are not removed: %s", error_text(error))
+            remaining.append(error_text(error))
         self.dropping = None
         self.go_on()
-        return stays
+        return remaining
 
     def go_on(self) -> None:
         """Raise AirflowFailException if Airflow has stopped the task."""
@@ -119,9 +119,9 @@ class CleanOperator(CleaningOperator):
     """A step that only cleans up, and fails where something stays."""
 
     def execute(self, context: Context) -> None:
-        stays = self.clean(context)
+        remaining = self.clean(context)
         if self.node_pool == DEFAULT:  # all node pools share one S3
-            stays += leftovers.remove_datasets()
-            stays += leftovers.remove_results()
-        if stays:
-            raise AirflowFailException("Not removed:\n" + "\n".join(stays))
+            remaining += leftovers.remove_datasets()
+            remaining += leftovers.remove_results()
+        if remaining:
+            raise AirflowFailException("Not removed:\n" + "\n".join(remaining))

@@ -97,4 +97,4 @@ class DropOperator(CellStepOperator):
     @staticmethod
     def forget_data(step: Step) -> None:
         """Record that the cell's data is gone."""
-        connections.left().dropped(step.run_id, step.cell, step.repeat)
+        connections.leftovers().dropped(step.run_id, step.cell, step.repeat)

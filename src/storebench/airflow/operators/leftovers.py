@@ -38,7 +38,7 @@ POLL_INTERVAL_S = 0.5
 log = logging.getLogger(__name__)
 
 
-def left_here(ti: Any, run_id: str, node_pool: NodePool) -> list[Undropped]:
+def undropped_here(ti: Any, run_id: str, node_pool: NodePool) -> list[Undropped]:
     """Return the data that other, ended runs have left in the stores measured in this node pool, oldest first. The default node pool also
     has the data of node pools that no longer exist.
     """
@@ -48,20 +48,25 @@ def left_here(ti: Any, run_id: str, node_pool: NodePool) -> list[Undropped]:
         measured_in = NodePool(data.node_pool)
         return (measured_in if measured_in in pools else DEFAULT) == node_pool
 
-    leftovers = data_of_runs_over(connections.left(), run_states(ti))
+    leftovers = data_of_runs_over(connections.leftovers(), run_states(ti))
     return [data for data in leftovers if data.run_id != run_id and is_here(data)]
 
 
 def remove_pods_of_runs_over(ti: Any, client: k8s_client.CoreV1Api, namespace: str) -> None:
     """Remove the pods of recorded runs that have ended, and wait until the pods are gone."""
     pods = ask_again(lambda: client.list_namespaced_pod(namespace, label_selector=LABEL)).items
-    there = {(pod.metadata.labels.get("dag_id"), pod.metadata.labels.get("run_id")) for pod in pods}
-    if not there:
+    labels_with_pods = {
+        (pod.metadata.labels.get("dag_id"), pod.metadata.labels.get("run_id")) for pod in pods
+    }
+    if not labels_with_pods:
         return
     states = run_states(ti)
-    for run in connections.left().runs():
+    for run in connections.leftovers().runs():
         labels = label_value(run["dag_id"]), label_value(run["airflow_run_id"])
-        if labels in there and states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])[0]:
+        if (
+            labels in labels_with_pods
+            and states.over(run["dag_id"], run["airflow_run_id"], run["airflow_id"])[0]
+        ):
             remove_pods(client, namespace, f"dag_id={labels[0]},run_id={labels[1]}")
 
 
@@ -70,21 +75,21 @@ def remove_data(undropped: Sequence[Undropped], drop: Callable[[Undropped], None
 
     A server that does not answer is asked once. The data of a connection that no longer exists is forgotten.
     """
-    stays = []
+    remaining = []
     silent: dict[str | None, str] = {}
     for data in undropped:
         try:
             server = studies.find(data.cell.study).store(data.cell.store).connection_of(data.cell.store)
         except SpecError as error:
             log.warning("Not removed from the store %s: %s", data, error)
-            stays.append(f"{data}: {error}")
+            remaining.append(f"{data}: {error}")
             continue
         try:
             if server:
                 connections.get(server)
         except SpecError as error:
             log.warning("Not removed from the store, because its connection is gone: %s. %s", data, error)
-            connections.left().dropped(data.run_id, data.cell, data.repeat)
+            connections.leftovers().dropped(data.run_id, data.cell, data.repeat)
             continue
         try:
             if server in silent:
@@ -94,26 +99,26 @@ def remove_data(undropped: Sequence[Undropped], drop: Callable[[Undropped], None
             if isinstance(error, StoreUnreachable):
                 silent[server] = str(error)
             log.warning("Not removed from the store %s: %s", data, error)
-            stays.append(f"{data}: {error}")
+            remaining.append(f"{data}: {error}")
             continue
-        connections.left().dropped(data.run_id, data.cell, data.repeat)
+        connections.leftovers().dropped(data.run_id, data.cell, data.repeat)
         log.info("Removed from the store %s", data)
-    return stays
+    return remaining
 
 
 def remove_datasets() -> list[str]:
     """Remove from S3 the datasets that no recorded run uses. Logs and returns the datasets that stay, with the reasons."""
-    stays = []
-    for dataset in connections.left().datasets():
+    remaining = []
+    for dataset in connections.leftovers().datasets():
         name = f"the dataset {dataset['id']}"
         try:
-            connections.left().remove_dataset(dataset["id"], partial(_remove_dataset, dataset["id"]))
+            connections.leftovers().remove_dataset(dataset["id"], partial(_remove_dataset, dataset["id"]))
         except StorebenchError as error:
             log.warning("Not removed from S3: %s: %s", name, error)
-            stays.append(f"{name}: {error}")
+            remaining.append(f"{name}: {error}")
         else:
             log.info("Removed from S3: %s", name)
-    return stays
+    return remaining
 
 
 def remove_results() -> list[str]:

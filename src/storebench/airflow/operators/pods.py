@@ -22,7 +22,7 @@ from storebench.airflow.compat.pod_manager import POLL_INTERVAL_S
 from storebench.airflow.compat.pod_operator import ObservedPodOperator
 from storebench.airflow.images import image, named
 from storebench.airflow.kubernetes import secrets, volumes
-from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_in_words
+from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import Placement, with_agent, with_secret, with_shared_memory
 from storebench.airflow.kubernetes.spark_driver import own_pod
 from storebench.airflow.outcome import observe
@@ -157,9 +157,7 @@ class StorebenchPodOperator(ObservedPodOperator):
                 if isinstance(error, AirflowTaskTimeout) or isinstance(error.__context__, AirflowTaskTimeout):
                     raise observe.PodOverdue(limit_s, self.active_deadline_seconds) from error
                 raise
-            self.log.warning(
-                "The pod has ended well. Meanwhile there was an error: %s", error_in_words(error)
-            )
+            self.log.warning("The pod has ended well. Meanwhile there was an error: %s", error_text(error))
         if not self.ended_well():  # the provider raises no error if the task is being stopped
             raise AirflowException("The task was stopped")
 
@@ -205,7 +203,7 @@ class StorebenchPodOperator(ObservedPodOperator):
                 lambda: self.client.list_namespaced_event(namespace, field_selector=of_the_pod), RIGHTS
             ).items
         except (ApiException, HTTPError) as error:
-            self.log.warning("The pod's last state cannot be read: %s", error_in_words(error))
+            self.log.warning("The pod's last state cannot be read: %s", error_text(error))
         if self.observed is None and observe.terminated(known, self.CONTAINER):
             self.observed = known
         return self.observed

@@ -60,7 +60,7 @@ def close_stopped(ti: Any, run_id: str) -> list[str]:
             print(
                 f"Closed the run {stopped.run['id']}, which was {stopped.outcome}: {gaps} operations were not run"
             )
-    over = [run for run, _ in servers_of_runs_over(connections.left(), states) if run != run_id]
-    stays = [reason for run in over if (reason := Servers(run).release())]
-    over = [run for run, _ in secrets_of_runs_over(connections.left(), states) if run != run_id]
-    return [*stays, *(reason for run in over if (reason := secrets.release(run)))]
+    over = [run for run, _ in servers_of_runs_over(connections.leftovers(), states) if run != run_id]
+    remaining = [reason for run in over if (reason := Servers(run).release())]
+    over = [run for run, _ in secrets_of_runs_over(connections.leftovers(), states) if run != run_id]
+    return [*remaining, *(reason for run in over if (reason := secrets.release(run)))]

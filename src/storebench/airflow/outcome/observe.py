@@ -12,7 +12,7 @@ from airflow.sdk.exceptions import AirflowException
 from kubernetes.client import models as k8s
 
 from storebench import protocol
-from storebench.airflow.kubernetes.calls import error_in_words
+from storebench.airflow.kubernetes.calls import error_text
 from storebench.attempt.result import AttemptResult
 from storebench.errors import KIND_OF_EXIT_CODE, BadResult, ServerDied, StorebenchError
 from storebench.results.database.attempts import PodRecord
@@ -186,8 +186,8 @@ def _ended_without_result(pod: k8s.V1Pod, ended: k8s.V1ContainerStateTerminated)
         return _failed(KIND_OF_EXIT_CODE.get(ended.exit_code, StorebenchError.kind), ending)
     if number in STOPPING or (number == signal.SIGKILL and pod.metadata.deletion_timestamp):
         return _failed("killed", ending)
-    why = ": its node had no memory left, perhaps" if number == signal.SIGKILL else ""
-    return _failed("crashed", f"{number.name} ended the program{why}. {ending}")
+    hint = ": its node had no memory left, perhaps" if number == signal.SIGKILL else ""
+    return _failed("crashed", f"{number.name} ended the program{hint}. {ending}")
 
 
 def pod_environment(pod: k8s.V1Pod | None, container: str) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def _failed(kind: str, reason: str) -> AttemptResult:
 
 
 def _text(error: BaseException | None) -> str:
-    return error_in_words(error) if error else "the reason is not known"
+    return error_text(error) if error else "the reason is not known"
 
 
 def _time(thing: Any, name: str) -> datetime | None:

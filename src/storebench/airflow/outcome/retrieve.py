@@ -19,7 +19,7 @@ from storebench.protocol.figures import FIGURES
 ADDED = ("window", *(name for name, figure in FIGURES.items() if figure.by_agent))
 
 
-def whole(
+def full_result(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
 ) -> AttemptResult:
     """Return the pod's whole result: read from S3 if `result` names an object there. `connect` makes the S3 client if one is needed.
@@ -59,7 +59,7 @@ def _added(message: AttemptResult, full: AttemptResult) -> dict[str, Any]:
 def discard(
     result: AttemptResult, spec: AttemptSpec, connect: Callable[[], Any], patience_s: float = 0
 ) -> None:
-    """Remove the object in S3 of a result that `whole` has returned. Called once the result is recorded."""
+    """Remove the object in S3 of a result that `full_result` has returned. Called once the result is recorded."""
     if result.stored is None:
         return
     bucket, key = spec.bucket, result.stored["key"]

@@ -19,7 +19,7 @@ from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections, images
 from storebench.airflow.kubernetes import secrets
-from storebench.airflow.kubernetes.calls import ask_again, error_in_words
+from storebench.airflow.kubernetes.calls import ask_again, error_text
 from storebench.airflow.kubernetes.placement import Placement
 from storebench.connection import variable
 from storebench.errors import ServersFailed, SpecError, StorebenchError
@@ -89,7 +89,7 @@ class Group:
     def copies(self) -> int:
         """The number of the set's pods."""
         objects = rendered(self.topology, "", self.sizes, Place())
-        return sum(one["spec"].get("replicas", 1) for one in objects if one["kind"] == "StatefulSet")
+        return sum(item["spec"].get("replicas", 1) for item in objects if item["kind"] == "StatefulSet")
 
 
 def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | None:
@@ -104,7 +104,9 @@ def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | Non
 
 def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> dict[Cell, Group | None]:
     """Return what `group_of` returns, by cell. Looks up each store's topology once."""
-    axes_of = {cell: (cell.store, *((n, v) for n, v in cell.axes if n in FIELDS)) for cell in cells}
+    axes_of = {
+        cell: (cell.store, *((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
+    }
     first = {axes: cell for cell, axes in reversed(axes_of.items())}
     groups = {axes: group_of(study, cell, params) for axes, cell in first.items()}
     return {cell: groups[axes] for cell, axes in axes_of.items()}
@@ -131,9 +133,7 @@ def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
                 ask_again,
             )
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(
-                f"Kubernetes cannot be asked for its nodes: {error_in_words(error)}"
-            ) from error
+            raise ServersFailed(f"Kubernetes cannot be asked for its nodes: {error_text(error)}") from error
         if lacks:
             raise SpecError(f"The servers {group.key} do not fit on the cluster: {lacks}")
         if reason := _refusal(core, namespace, objects):
@@ -151,12 +151,10 @@ def _refusal(core: k8s_client.CoreV1Api, namespace: str, objects: Sequence[Objec
         try:
             ask_again(lambda pod=pod: core.create_namespaced_pod(namespace, pod, dry_run="All"))  # type: ignore[misc]
         except ApiException as error:
-            if error.status in REFUSED and QUOTA not in (reason := error_in_words(error)):
+            if error.status in REFUSED and QUOTA not in (reason := error_text(error)):
                 return reason
         except HTTPError as error:
-            raise ServersFailed(
-                f"Kubernetes cannot be asked for its rules: {error_in_words(error)}"
-            ) from error
+            raise ServersFailed(f"Kubernetes cannot be asked for its rules: {error_text(error)}") from error
     return None
 
 
@@ -241,7 +239,7 @@ class Servers:
 
         Raises a StorebenchError where the servers do not become ready. Then they are removed, and this run does not try them again.
         """
-        uses = {use.servers: use for use in connections.left().servers_of(self.run_id)}
+        uses = {use.servers: use for use in connections.leftovers().servers_of(self.run_id)}
         for use in uses.values():
             if use.may_exist and (group is None or use.servers != group.key):
                 print(f"Removing the servers {use.servers}, which this turn does not need", flush=True)
@@ -257,12 +255,12 @@ class Servers:
 
     def unchanged(self, group: Group) -> Running | None:
         """Return these servers; None where a server has changed since the set was provisioned."""
-        known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
+        known = self._use_of(group)
         return self._running(group, known) if known else None
 
     def as_provisioned(self, group: Group) -> Running | None:
         """Return these servers as the run has provisioned them, also where a server has changed since; None if they were never ready."""
-        known = next((u for u in connections.left().servers_of(self.run_id) if u.servers == group.key), None)
+        known = self._use_of(group)
         if not known or not known.pods:
             return None
         servers_id = set_id(self.run_id, group.key)
@@ -273,13 +271,13 @@ class Servers:
         try:
             return "; ".join(deaths(running.seen, self.cluster.pods(running.set_id))) or None
         except (ApiException, HTTPError) as error:
-            print(f"The servers' pods cannot be looked at: {error_in_words(error)}", flush=True)
+            print(f"The servers' pods cannot be looked at: {error_text(error)}", flush=True)
             return None
 
     def release(self) -> str | None:
         """Remove all servers of the run. Prints and returns why servers stay (None if none does); the next run tries again."""
         reasons = []
-        for use in connections.left().servers_of(self.run_id):
+        for use in connections.leftovers().servers_of(self.run_id):
             try:
                 self._remove(use.servers)
             except StorebenchError as error:
@@ -293,15 +291,20 @@ class Servers:
 
     def forget_failures(self) -> None:
         """Forget which servers could not start, so that the run tries them again."""
-        for use in connections.left().servers_of(self.run_id):
+        for use in connections.leftovers().servers_of(self.run_id):
             if use.failed:
-                connections.left().servers_removed(self.run_id, use.servers)
+                connections.leftovers().servers_removed(self.run_id, use.servers)
+
+    def _use_of(self, group: Group) -> ServerUse | None:
+        """Return the record of these servers in this run, if there is one."""
+        uses = connections.leftovers().servers_of(self.run_id)
+        return next((use for use in uses if use.servers == group.key), None)
 
     def _pods(self, servers_id: str) -> list[k8s.V1Pod]:
         try:
             return list(self.cluster.pods(servers_id))
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(f"The servers' pods cannot be looked at: {error_in_words(error)}") from error
+            raise ServersFailed(f"The servers' pods cannot be looked at: {error_text(error)}") from error
 
     def _running(self, group: Group, known: ServerUse) -> Running | None:
         if not known.pods:
@@ -315,12 +318,12 @@ class Servers:
     def _make(
         self, group: Group, params: Mapping[str, Any], go_on: Callable[[], None], *, anew: bool
     ) -> Running:
-        servers_id, records = set_id(self.run_id, group.key), connections.left()
+        servers_id, records = set_id(self.run_id, group.key), connections.leftovers()
         limits = Limits(params["startup_timeout_s"], params["server_start_s"])
         try:
             if anew:  # the set is half made, or a server has died
                 self._remove(group.key)
-            records.bring_servers(self.run_id, group.key, group.store)
+            records.provision_servers(self.run_id, group.key, group.store)
             print(f"Making the servers {group.key}: {group.copies} pods", flush=True)
             objects = group.objects(self.run_id, _placement())
             self.cluster.make(servers_id, objects)
@@ -337,21 +340,21 @@ class Servers:
 
     def _give_up(self, group: Group, error: Exception) -> StorebenchError:
         """Remove the servers, record the failure for later turns, and return the error to raise."""
-        reason = f"The servers {group.key} could not be brought: {error_in_words(error)}"
+        reason = f"The servers {group.key} could not be provisioned: {error_text(error)}"
         try:
             self._remove(group.key, forget=False)
-        except StorebenchError as stays:
-            return ServersFailed(f"{reason}. And they could not be removed: {stays}")
-        connections.left().servers_failed(self.run_id, group.key, reason)
+        except StorebenchError as failure:
+            return ServersFailed(f"{reason}. And they could not be removed: {failure}")
+        connections.leftovers().servers_failed(self.run_id, group.key, reason)
         return ServersFailed(reason)
 
     def _remove(self, key: str, *, forget: bool = True) -> None:
         try:
             self.cluster.remove(set_id(self.run_id, key))
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(error_in_words(error)) from error
+            raise ServersFailed(error_text(error)) from error
         if forget:
-            connections.left().servers_removed(self.run_id, key)
+            connections.leftovers().servers_removed(self.run_id, key)
 
 
 def _cpu_limit(pod: k8s.V1Pod) -> str | None:

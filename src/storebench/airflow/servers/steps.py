@@ -63,9 +63,9 @@ def remove_servers(context: Context) -> None:
     Then this step fails: otherwise Airflow would count the run as a success.
     """
     dag_id, run = context["dag"].dag_id, context["run_id"]
-    stays = Servers(run_id_of(dag_id, run)).release()
-    if stays:
-        raise AirflowFailException(f"Not removed:\n{stays}")
+    remaining = Servers(run_id_of(dag_id, run)).release()
+    if remaining:
+        raise AirflowFailException(f"Not removed:\n{remaining}")
     states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[LAST_STEP], run_ids=[run])
     if states.get(run, {}).get(LAST_STEP) == "skipped":
         raise AirflowFailException("The run was stopped")

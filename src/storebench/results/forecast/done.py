@@ -22,7 +22,7 @@ def verified_repeats(
     cells: Sequence[Cell],
     params: Mapping[str, Any],
     image_of: Callable[[str, str], str] | None = None,
-    brings: Callable[[str], bool] = lambda store: False,
+    is_provisioned: Callable[[str], bool] = lambda store: False,
 ) -> dict[Cell, int]:
     """Return the number of repeats of each cell that need not be measured again.
 
@@ -31,10 +31,13 @@ def verified_repeats(
     `image_of` returns for the store and operation (None: any image). So the first attempt at a changed server shows the change. Other
     parameters are no evidence: client settings (`client_settings`) may depend on the parameters.
 
-    `brings`: returns whether the run provisions a store's servers.
+    `is_provisioned`: returns whether the run provisions a store's servers.
     """
     used = {cell.store for cell in cells}
-    asked = {store: short_hash(measured_with(study, store, params, brings=brings(store))) for store in used}
+    asked = {
+        store: short_hash(measured_with(study, store, params, provisioned=is_provisioned(store)))
+        for store in used
+    }
     today: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for store, client in {(cell.store, cell.client) for cell in cells}:
         for operation in (planned.name for planned in study.operations_of(store)):

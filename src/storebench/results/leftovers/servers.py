@@ -32,7 +32,7 @@ class ServerUses(Database):
     """The record of servers."""
 
     @patient
-    def bring_servers(self, run_id: str, servers: str, store: str) -> None:
+    def provision_servers(self, run_id: str, servers: str, store: str) -> None:
         """Record that servers may exist, and are not ready."""
         with self._cursor() as cursor:
             cursor.execute(
