@@ -1,10 +1,9 @@
 import re
 from dataclasses import fields
 
-from storebench.answers.attempts import Attempt
-
 from storebench import protocol
 from storebench.airflow.outcome.retrieve import ADDED
+from storebench.answers.attempts import Attempt
 from storebench.attempt import schema
 from storebench.attempt.result import FREE_TEXTS, AttemptResult
 from storebench.protocol.figures import FIGURES, SCHEMAS
