@@ -49,7 +49,7 @@ def figures(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], Figure
 
 def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> Table:
     """Return the table of a store's operation with a line for each client."""
-    found = Table(title=title)
+    table_of_clients = Table(title=title)
     for heading in (
         "client",
         "median, s",
@@ -60,27 +60,29 @@ def table(title: str, reference: Figures, tuned: Figures, ceiling: Figures) -> T
         "CPU share",
         "client-bound",
     ):
-        found.add_column(heading, justify="left" if heading == "client" else "right")
-    for one in (reference, tuned, ceiling):
-        measured = one is not ceiling
-        found.add_row(
-            one.client if measured else CEILING,
-            *(f"{value:.3f}" for value in (one.median_s, min(one.seconds), max(one.seconds))),
-            f"{reference.median_s / one.median_s:.2f}" if measured else "",
-            f"{one.median_s / ceiling.median_s:,.1f}" if measured else "1",
-            f"{one.cpu_share:.2f}",
-            "-" if one.bound is None else f"{one.bound} of {len(one.seconds)}",
+        table_of_clients.add_column(heading, justify="left" if heading == "client" else "right")
+    for side in (reference, tuned, ceiling):
+        measured = side is not ceiling
+        table_of_clients.add_row(
+            side.client if measured else CEILING,
+            *(f"{value:.3f}" for value in (side.median_s, min(side.seconds), max(side.seconds))),
+            f"{reference.median_s / side.median_s:.2f}" if measured else "",
+            f"{side.median_s / ceiling.median_s:,.1f}" if measured else "1",
+            f"{side.cpu_share:.2f}",
+            "-" if side.bound is None else f"{side.bound} of {len(side.seconds)}",
         )
-    return found
+    return table_of_clients
 
 
-def pairs(found: dict[tuple[str, str, str], Figures], names: Sequence[str]) -> list[tuple[Figures, Figures]]:
+def pairs(
+    figures_by_client: dict[tuple[str, str, str], Figures], names: Sequence[str]
+) -> list[tuple[Figures, Figures]]:
     """Return the figures of the reference and the tuned client for each operation of these stores."""
     return [
-        (found[name, "reference", operation], found[name, "tuned", operation])
+        (figures_by_client[name, "reference", operation], figures_by_client[name, "tuned", operation])
         for name in names
-        for operation in (one.name for one in study().operations)
-        if (name, "tuned", operation) in found
+        for operation in (declared.name for declared in study().operations)
+        if (name, "tuned", operation) in figures_by_client
     ]
 
 
@@ -117,13 +119,14 @@ def main(rows: int, axes: tuple[str, ...], repeats: int, names: str | None) -> N
         repeats=repeats,
         **place,
     )
-    found = figures(results)
-    if disturbed := {(row["store"], row["client"], row["operation"]) for row in results} - found.keys():
+    by_client = figures(results)
+    disturbed = {(row["store"], row["client"], row["operation"]) for row in results} - by_client.keys()
+    if disturbed:
         raise click.ClickException(f"each attempt of these was disturbed: {sorted(disturbed)}")
-    measured = pairs(found, chosen)
+    measured = pairs(by_client, chosen)
     for reference, tuned in measured:
         title = f"{tuned.store} {tuned.operation}, {rows:,} rows, {at}, {repeats} repeats"
-        console.print(table(title, reference, tuned, found[CEILING, "reference", tuned.operation]))
+        console.print(table(title, reference, tuned, by_client[CEILING, "reference", tuned.operation]))
     reference, tuned = min(measured, key=lambda pair: pair[0].median_s / pair[1].median_s)
     print(
         f"min_speedup={reference.median_s / tuned.median_s:.2f} store={tuned.store}"

@@ -146,10 +146,10 @@ def _peak_mb(client: Any, bucket: str, rows: int) -> float:
 def _peak_in_new_process(rows: int) -> float:
     _show(f"peak memory of {rows:,} rows")
     command = [sys.executable, "-m", "bench.dataset", "--peak-of", str(rows)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
+    completed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if completed.returncode:
         sys.exit(f"generating {rows:,} rows in a process of its own failed")
-    return float(done.stdout)
+    return float(completed.stdout)
 
 
 def _remove(client: Any, bucket: str, rows: int, *keys: str) -> None:

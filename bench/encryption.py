@@ -37,27 +37,27 @@ def cpu_s(rows: Sequence[Mapping[str, Any]]) -> list[float]:
     return [float(row["all_cpu_s"]) for row in rows]
 
 
-def ratios(found: Rows) -> dict[Key, float]:
+def ratios(rows_by_key: Rows) -> dict[Key, float]:
     """Return the ratio of the medians with and without encryption, for each batch and operation with both."""
     return {
-        key: statistics.median(seconds(rows)) / statistics.median(seconds(found[key, False]))
-        for (key, on), rows in found.items()
-        if on and (key, False) in found
+        key: statistics.median(seconds(rows)) / statistics.median(seconds(rows_by_key[key, False]))
+        for (key, on), rows in rows_by_key.items()
+        if on and (key, False) in rows_by_key
     }
 
 
-def table(title: str, key: Key, found: Rows) -> Table:
+def table(title: str, key: Key, rows_by_key: Rows) -> Table:
     """Return the table of a batch's operation, with a line with and a line without encryption."""
     made = Table(title=title)
     for heading in ("encryption", "n", "median, s", "min, s", "max, s", "CPU median, s"):
         made.add_column(heading, justify="left" if heading == "encryption" else "right")
     for on in (True, False):
-        values = seconds(found[key, on])
+        values = seconds(rows_by_key[key, on])
         made.add_row(
             "on" if on else "off",
             str(len(values)),
             *(f"{of(values):.3f}" for of in (statistics.median, min, max)),
-            f"{statistics.median(cpu_s(found[key, on])):.2f}",
+            f"{statistics.median(cpu_s(rows_by_key[key, on])):.2f}",
         )
     return made
 
@@ -80,7 +80,7 @@ def main(rows: int, axes: tuple[str, ...], repeats: int, client: str) -> None:
         raise click.UsageError("one number of executors, not several")
     (executors,) = place["executors"]
     console, bench = Console(width=100), Bench()
-    found: dict[tuple[Key, bool], list[dict[str, Any]]] = defaultdict(list)
+    rows_by_key: dict[tuple[Key, bool], list[dict[str, Any]]] = defaultdict(list)
     disturbed: Counter[tuple[Key, bool]] = Counter()
     for turn in range(1, repeats + 1):
         for on in TURN:
@@ -94,28 +94,30 @@ def main(rows: int, axes: tuple[str, ...], repeats: int, client: str) -> None:
             for row in results:
                 kind = (row["axes"]["batch"], row["operation"]), on
                 if counts(row):
-                    found[kind].append(row)
+                    rows_by_key[kind].append(row)
                 else:
                     disturbed[kind] += 1
         excluded = f" ({disturbed.total()} disturbed, excluded)" if disturbed else ""
-        console.print(f"turn {turn} of {repeats}: {_line(ratios(found))}{excluded}")
-    if lost := disturbed.keys() - found.keys():
+        console.print(f"turn {turn} of {repeats}: {_line(ratios(rows_by_key))}{excluded}")
+    if lost := disturbed.keys() - rows_by_key.keys():
         raise click.ClickException(
             f"each attempt of these was disturbed: {sorted((*key, ENCRYPTION, on) for key, on in lost)}"
         )
-    for key in ratios(found):
+    for key in ratios(rows_by_key):
         batch, operation = key
         title = f"{STORE} {client} {operation}, {rows:,} rows, batch {batch}, {executors} executors"
-        console.print(table(title, key, found))
-    (batch, operation), most = max(ratios(found).items(), key=lambda item: item[1])
+        console.print(table(title, key, rows_by_key))
+    (batch, operation), most = max(ratios(rows_by_key).items(), key=lambda item: item[1])
     print(
-        f"{_line(ratios(found))} max_ratio={most:.3f} batch={batch} operation={operation}"
+        f"{_line(ratios(rows_by_key))} max_ratio={most:.3f} batch={batch} operation={operation}"
         f" rows={rows} executors={executors} repeats={2 * repeats} disturbed={disturbed.total()}"
     )
 
 
-def _line(found: Mapping[Key, float]) -> str:
-    return " ".join(f"ratio_{operation}_{batch}={value:.3f}" for (batch, operation), value in found.items())
+def _line(ratio_by_key: Mapping[Key, float]) -> str:
+    return " ".join(
+        f"ratio_{operation}_{batch}={value:.3f}" for (batch, operation), value in ratio_by_key.items()
+    )
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
     others = [measured(studies.find(name), METRICS) for name in shares]
     with psycopg.connect(uri, row_factory=dict_row) as connection:
         cursor = connection.cursor()
-        for one in (study, *others):
-            put_study(cursor, one)
+        for stored_study in (study, *others):
+            put_study(cursor, stored_study)
         # recorded directly, since a study of this name has no stores to load
         cursor.execute(
             "INSERT INTO storebench.study (name, operations, details)"
@@ -101,11 +101,11 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
     made = [
         (study, STUDY, 1.0),
         (study, OTHER, OTHER_SHARE),
-        *((one, one.name, shares[one.name]) for one in others),
+        *((filled_study, filled_study.name, shares[filled_study.name]) for filled_study in others),
     ]
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(COMMON)
-        for place, (one, name, share) in enumerate(made):
+        for place, (filled_study, name, share) in enumerate(made):
             runs = max(1, round(attempts * share) // RUN_ATTEMPTS)
             connection.execute(
                 FILL.format(
@@ -114,10 +114,10 @@ def fill(uri: str, attempts: int, more: Sequence[str] = ()) -> None:
                     runs=runs,
                     per_run=RUN_ATTEMPTS,
                     behind_min=10 * place,
-                    axis=one.axes[0].name,
-                    stores=_array(one.stores[:STORES]),
-                    operations=_array(operation.name for operation in one.operations),
-                    metrics=", ".join(_metrics(one)),
+                    axis=filled_study.axes[0].name,
+                    stores=_array(filled_study.stores[:STORES]),
+                    operations=_array(operation.name for operation in filled_study.operations),
+                    metrics=", ".join(_metrics(filled_study)),
                 )
             )
         connection.execute(REST)
@@ -139,5 +139,7 @@ def measured(study: Study, metrics: int) -> Study:
     """Return the study with `metrics` metrics of each operation: its own metrics and invented metrics."""
     more = tuple(Metric(f"figure_{n}_s", f"figure {n}") for n in range(1, metrics - len(study.metrics) + 1))
     names = tuple(metric.name for metric in more)
-    operations = tuple(replace(one, metrics=(*one.metrics, *names)) for one in study.operations)
+    operations = tuple(
+        replace(declared, metrics=(*declared.metrics, *names)) for declared in study.operations
+    )
     return replace(study, metrics=(*study.metrics, *more), operations=operations)

@@ -50,14 +50,14 @@ def job(name: str, data: bytes, access: str = "row", written: int = 0) -> float:
 
 def compiled(name: str, data: bytes) -> float:
     """Return the rows per second of the Go codec."""
-    done = subprocess.run(
+    process = subprocess.run(
         ["map-codecs", "speed", name, "middle", str(CODEC_S)],
         input=data,
         capture_output=True,
         check=True,
         timeout=TIMEOUT_S,
     )
-    rows, seconds = done.stdout.split()
+    rows, seconds = process.stdout.split()
     return int(rows) / float(seconds)
 
 
@@ -95,13 +95,13 @@ def _checked(rows: int, took_s: float, data: bytes, sink: io.BytesIO) -> float:
 
 def medians(sides: dict[str, Callable[[], float]]) -> dict[str, float]:
     """Return the median of each side. The sides take turns, and the first turn warms up."""
-    found: dict[str, list[float]] = {name: [] for name in sides}
+    values_by_side: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(TURNS + 1):
         for name, side in sides.items():
             value = side()
             if turn:
-                found[name].append(value)
-    return {name: statistics.median(values) for name, values in found.items()}
+                values_by_side[name].append(value)
+    return {name: statistics.median(values) for name, values in values_by_side.items()}
 
 
 def table(title: str, unit: str, sides: dict[str, float]) -> Table:

@@ -74,14 +74,17 @@ def stand_ins() -> Iterator[Fuzzer]:
     """Yield the fuzzer of all studies, with stand-ins for Airflow's database, Kubernetes, S3 and the results."""
     with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
         known = {
-            f"AIRFLOW_CONN_STOREBENCH_{name.upper()}": json.dumps(one) for name, one in CONNECTIONS.items()
+            f"AIRFLOW_CONN_STOREBENCH_{name.upper()}": json.dumps(value)
+            for name, value in CONNECTIONS.items()
         }
         kept = {
-            name: one for name, one in os.environ.items() if not name.startswith("AIRFLOW_CONN_STOREBENCH_")
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("AIRFLOW_CONN_STOREBENCH_")
         }
         for name in ("STOREBENCH_EMBEDDED", "STOREBENCH_SERVERS"):
             kept.pop(name, None)
-        own = {
+        settings = {
             "AIRFLOW_HOME": kept.get("AIRFLOW_HOME", home),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home}/airflow.db",
@@ -92,7 +95,7 @@ def stand_ins() -> Iterator[Fuzzer]:
                 f"STOREBENCH_AIRFLOW_{name}": "http://airflow.invalid" for name in ("URL", "USER", "PASSWORD")
             },
         }
-        stack.enter_context(patch.dict(os.environ, {**kept, **own, **known}, clear=True))
+        stack.enter_context(patch.dict(os.environ, {**kept, **settings, **known}, clear=True))
         yield Fuzzer(stack)
 
 
@@ -121,12 +124,12 @@ class Fuzzer:
         self.tally = Tally()
         dags = {
             name: access.GridDag(
-                StudyRecord.read(json.loads(json.dumps(StudyRecord.of(one).as_json()))),
-                partitions(one),
+                StudyRecord.read(json.loads(json.dumps(StudyRecord.of(declared).as_json()))),
+                partitions(declared),
                 True,
                 self.results,  # type: ignore[arg-type]
             )
-            for name, one in self.studies.items()
+            for name, declared in self.studies.items()
         }
         self._page = TestClient(app)
         overrides = {get_user: lambda: None, access.grid_dag: lambda dag: dags[dag]}
@@ -166,27 +169,27 @@ class Fuzzer:
             progress(done + 1)
         return self.tally
 
-    def check(self, one: Configuration) -> None:
+    def check(self, configuration: Configuration) -> None:
         """Try a configuration, and report its findings."""
         from storebench import redact
 
         redact._secrets.clear()  # forget the secrets of earlier connections
         redact._pattern.cache_clear()
         try:
-            asked = json.loads(one.params)
+            asked = json.loads(configuration.params)
         except (ValueError, RecursionError):
             asked = None
-        drafted = self._timed(one, "draft", lambda: self._get("draft", one))
-        self._timed(one, "grid", lambda: self._get("grid", one))
-        if one.connection:
-            self._timed(one, "connection", lambda: _normal(one))
-        self._timed(one, "command line", lambda: self._typed(one))
+        drafted = self._timed(configuration, "draft", lambda: self._get("draft", configuration))
+        self._timed(configuration, "grid", lambda: self._get("grid", configuration))
+        if configuration.connection:
+            self._timed(configuration, "connection", lambda: _normal(configuration))
+        self._timed(configuration, "command line", lambda: self._typed(configuration))
         if not isinstance(asked, dict):
             self.tally.refused += 1
             if drafted is not None and drafted.status_code != 422:
-                self.tally.report("differing", one, "the draft takes a text that is no JSON object")
+                self.tally.report("differing", configuration, "the draft takes a text that is no JSON object")
             return
-        planned = self._timed(one, "plan", lambda: self._planned(one, asked))
+        planned = self._timed(configuration, "plan", lambda: self._planned(configuration, asked))
         if planned is None or drafted is None:
             return
         if planned.refusal:
@@ -194,9 +197,9 @@ class Fuzzer:
         else:
             self.tally.taken += 1
         if drafted.status_code == 200 and (differs := _differing(planned, drafted.json(), asked)):
-            self.tally.report("differing", one, differs)
+            self.tally.report("differing", configuration, differs)
 
-    def _timed(self, one: Configuration, step: str, work: Callable[[], Any]) -> Any:
+    def _timed(self, configuration: Configuration, step: str, work: Callable[[], Any]) -> Any:
         """Time the work and return its value; None if it raises, which is a finding."""
         began_s = time.process_time()
         try:
@@ -206,34 +209,36 @@ class Fuzzer:
                 return work()
         except Exception as error:  # noqa: BLE001 # each is a finding
             place = traceback.extract_tb(error.__traceback__)[-1]
-            told = f"{step}: {type(error).__name__}: {str(error)[:300]!r} at {place.filename.rpartition('/src/')[2]}:{place.lineno}"
-            self.tally.report("tracebacks", one, told)
+            described = f"{step}: {type(error).__name__}: {str(error)[:300]!r} at {place.filename.rpartition('/src/')[2]}:{place.lineno}"
+            self.tally.report("tracebacks", configuration, described)
             return None
         finally:
             took_s = time.process_time() - began_s
             if took_s > self.tally.slowest_s:
-                self.tally.slowest_s, self.tally.slowest = took_s, f"{step} {one.typed()[:2000]}"
+                self.tally.slowest_s, self.tally.slowest = took_s, f"{step} {configuration.typed()[:2000]}"
             if took_s > LONGEST_S:
-                self.tally.report("slow", one, f"{step} took {took_s:.1f} s")
+                self.tally.report("slow", configuration, f"{step} took {took_s:.1f} s")
 
-    def _get(self, path: str, one: Configuration) -> Any:
-        answer = self._page.get(f"/api/{path}", params={"dag": one.study, "params": one.params})
+    def _get(self, path: str, configuration: Configuration) -> Any:
+        answer = self._page.get(
+            f"/api/{path}", params={"dag": configuration.study, "params": configuration.params}
+        )
         if answer.status_code not in (200, 422):
             raise AssertionError(f"HTTP {answer.status_code}: {answer.text[:200]}")
         answer.json()
         return answer
 
-    def _planned(self, one: Configuration, asked: Mapping[str, Any]) -> Planned:
+    def _planned(self, configuration: Configuration, asked: Mapping[str, Any]) -> Planned:
         from storebench.airflow.dags.plan import plan_of
         from storebench.errors import SpecError
         from storebench.planning.params import fields_of
 
-        study, self.results.started = self.studies[one.study], None
+        study, self.results.started = self.studies[configuration.study], None
         defaults = {name: each.default for name, each in fields_of(study).items()}
         run = SimpleNamespace(
-            dag_id=one.study, run_id="fuzz", run_type="manual", conf=dict(asked), partition_key=None
+            dag_id=configuration.study, run_id="fuzz", run_type="manual", conf=dict(asked), partition_key=None
         )
-        with _typed_connection(one):
+        with _typed_connection(configuration):
             try:
                 plan_of(study, {**defaults, **asked}, run)
             except SpecError as error:
@@ -241,7 +246,7 @@ class Fuzzer:
                 return Planned(study, str(error))
         return Planned(study, "", self.results.started)
 
-    def _typed(self, one: Configuration) -> None:
+    def _typed(self, configuration: Configuration) -> None:
         """Type the configuration as `storebench run`. Raises AssertionError for another exit code than 0 and 2."""
         from click.testing import CliRunner
 
@@ -249,14 +254,14 @@ class Fuzzer:
         from storebench.planning.params import read
 
         self._conf = None
-        done = CliRunner().invoke(main, ["run", "--study", one.study, *one.arguments])
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        if done.exit_code not in (0, 2):
-            raise AssertionError(f"exit code {done.exit_code}: {done.output[:300]}")
-        if done.exit_code == 0:
+        outcome = CliRunner().invoke(main, ["run", "--study", configuration.study, *configuration.arguments])
+        if outcome.exception and not isinstance(outcome.exception, SystemExit):
+            raise outcome.exception
+        if outcome.exit_code not in (0, 2):
+            raise AssertionError(f"exit code {outcome.exit_code}: {outcome.output[:300]}")
+        if outcome.exit_code == 0:
             assert self._conf is not None, "it ended well, and no run was started"
-            _, mistakes = read(self.studies[one.study], self._conf)
+            _, mistakes = read(self.studies[configuration.study], self._conf)
             assert not mistakes, f"it starts a run whose plan refuses it: {mistakes}"
 
 
@@ -283,40 +288,40 @@ def _check_words(text: str) -> None:
 
 
 @contextlib.contextmanager
-def _typed_connection(one: Configuration) -> Iterator[None]:
-    if not one.connection:
+def _typed_connection(configuration: Configuration) -> Iterator[None]:
+    if not configuration.connection:
         yield
         return
-    name, typed = one.connection
+    name, typed = configuration.connection
     with patch.dict(os.environ, {f"AIRFLOW_CONN_STOREBENCH_{name.upper()}": typed}):
         yield
 
 
-def _normal(one: Configuration) -> None:
+def _normal(configuration: Configuration) -> None:
     """Read the connection as a pod does. Raises AssertionError for an unstable normal form, or an error with a secret."""
     from storebench.airflow import connections
     from storebench.connection import Connection
     from storebench.errors import SpecError
 
-    assert one.connection
-    name, _ = one.connection
-    with _typed_connection(one):
+    assert configuration.connection
+    name, _ = configuration.connection
+    with _typed_connection(configuration):
         try:
-            found = connections.pod(name)
+            pod_connection = connections.pod(name)
         except SpecError as error:
             _check_words(str(error))
-            assert one.secret not in str(error), f"it tells the secret: {error}"
+            assert configuration.secret not in str(error), f"it tells the secret: {error}"
             return
-    found.addresses(1)
-    again = Connection.from_json(name, found.to_json())
-    assert again == found, f"the pod reads {again} where Airflow has {found}"
+    pod_connection.addresses(1)
+    again = Connection.from_json(name, pod_connection.to_json())
+    assert again == pod_connection, f"the pod reads {again} where Airflow has {pod_connection}"
 
 
 def _differing(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     """Describe how the draft differs from the plan; empty if they agree."""
     from storebench import redact
 
-    mistakes = [one["text"] for one in draft["mistakes"]]
+    mistakes = [mistake["text"] for mistake in draft["mistakes"]]
     if not planned.refusal:
         return f"only the draft refuses: {mistakes}" if mistakes else _plans_other(planned, draft, asked)
     if OUT_OF_SIGHT.match(planned.refusal) or planned.refusal in mistakes:
@@ -324,7 +329,7 @@ def _differing(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str, A
     if not mistakes:
         return f"only the plan refuses: {planned.refusal}"
     # both report only the first of several contradictions
-    several = all(one["parameter"] is None for one in draft["mistakes"])
+    several = all(mistake["parameter"] is None for mistake in draft["mistakes"])
     masked = redact.MASK in planned.refusal  # a secret of the typed connection is a word of the refusal, too
     return "" if several or masked else f"the plan refuses by {planned.refusal!r}, the draft by {mistakes}"
 
@@ -336,7 +341,7 @@ def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str,
     params = started["params"]
     arms = 2 if params["a_a"] else 1
     turns = Counter(turn.cell.key for turn in started["turns"] if turn.repeat > 0)
-    drafted = {one["key"]: one["repeats"] * arms for one in draft["cells"]}
+    drafted = {drafted_cell["key"]: drafted_cell["repeats"] * arms for drafted_cell in draft["cells"]}
     excluded = {cell.key for cell in started["skipped"]}
     if draft["cells_total"] != len({*turns, *excluded}):
         return (
@@ -373,9 +378,9 @@ def main(count: int, seed: int) -> None:
     with stand_ins() as fuzzer:
         tally = fuzzer.run(count, seed, progress)
     click.echo(f"the slowest: {tally.slowest}")
-    found = " ".join(f"{kind}={tally.findings[kind]}" for kind in KINDS)
+    counts = " ".join(f"{kind}={tally.findings[kind]}" for kind in KINDS)
     click.echo(
-        f"configurations={count} seed={seed} taken={tally.taken} refused={tally.refused} {found}"
+        f"configurations={count} seed={seed} taken={tally.taken} refused={tally.refused} {counts}"
         f" slowest_ms={tally.slowest_s * 1000:.0f}"
     )
     raise SystemExit(1 if tally.findings.total() else 0)

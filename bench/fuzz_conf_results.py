@@ -40,8 +40,8 @@ def _check_storable(value: Any) -> None:
         for pair in value.items():
             _check_storable(list(pair))
     elif isinstance(value, list | tuple):
-        for one in value:
-            _check_storable(one)
+        for item in value:
+            _check_storable(item)
 
 
 class Results(Repository):

@@ -32,16 +32,16 @@ class Configuration:
 
     def typed(self) -> str:
         """Return the configuration as JSON, to repeat it."""
-        told = {"study": self.study, "params": self.params, "arguments": self.arguments}
-        return json.dumps({**told, "connection": self.connection})
+        parts = {"study": self.study, "params": self.params, "arguments": self.arguments}
+        return json.dumps({**parts, "connection": self.connection})
 
 
 def nested(depth: int) -> Any:
     """Return a list nested in `depth` lists."""
-    found: Any = "all"
+    value: Any = "all"
     for _ in range(depth):
-        found = [found]
-    return found
+        value = [value]
+    return value
 
 
 # fmt: off
@@ -113,7 +113,7 @@ def configurations(studies: Sequence[Study], chance: random.Random) -> Iterator[
     from storebench.planning.params import fields_of
 
     fields = {study.name: fields_of(study) for study in studies}
-    names = sorted({name for one in fields.values() for name in one})
+    names = sorted({name for names_of_study in fields.values() for name in names_of_study})
     while True:
         study = chance.choice(studies)
         params = _valid(study, fields[study.name], chance)
@@ -146,7 +146,7 @@ def _valid(study: Study, fields: Mapping[str, Field], chance: random.Random) -> 
 def _rare(study: Study, chance: random.Random) -> dict[str, Any]:
     """Return a full grid, or many values on an axis that takes numbers."""
     axis = chance.choice(study.axes) if study.axes else None
-    if axis is None or not any(one.isdecimal() for one in axis.choices):
+    if axis is None or not any(choice.isdecimal() for choice in axis.choices):
         return {"full_grid": chance.random() < 0.5}
     many = chance.choice([3, 30, 300, 900])
     first = chance.randint(1, 50)
@@ -156,14 +156,14 @@ def _rare(study: Study, chance: random.Random) -> dict[str, Any]:
 def _value(study: Study, name: str, field: Field, chance: random.Random) -> Any:
     """Return a value that the field takes."""
     if name == "stores":
-        known = [*study.stores, *provisioned_for(study), *(f"{one}@v8" for one in study.stores)]
+        known = [*study.stores, *provisioned_for(study), *(f"{store}@v8" for store in study.stores)]
         return chance.sample(known, chance.randint(1, min(4, len(known))))
     if isinstance(field, Choice):
         return chance.sample(field.examples, chance.randint(1, len(field.examples)))
     if isinstance(field, Values):
-        parts = list(dict.fromkeys(one.strip() for text in field.examples for one in str(text).split(",")))
-        found = chance.sample(parts, chance.randint(1, len(parts)))
-        return chance.choice([found, ", ".join(found)])
+        parts = list(dict.fromkeys(part.strip() for text in field.examples for part in str(text).split(",")))
+        chosen = chance.sample(parts, chance.randint(1, len(parts)))
+        return chance.choice([chosen, ", ".join(chosen)])
     if isinstance(field, WholeNumber):
         ends = [field.minimum, field.maximum, chance.randint(field.minimum, field.maximum)]
         number = chance.choice([*field.examples, *field.examples, *ends])
@@ -246,23 +246,23 @@ def _text(params: Mapping[str, Any], chance: random.Random) -> str:
 def _arguments(study: Study, params: Mapping[str, Any], chance: random.Random) -> tuple[str, ...]:
     """Return the parameters as arguments of `storebench run`, without NUL, which no operating system passes."""
     axes = {axis.name for axis in study.axes}
-    found: list[str] = []
+    texts: list[str] = []
     for name, value in params.items():
         plain = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
         if name in axes and chance.random() < 0.5:
-            found += ["--axis", f"{name}={plain}"]
+            texts += ["--axis", f"{name}={plain}"]
         elif name in ("stores", "clients", "rows", "seed", "repeats") and chance.random() < 0.5:
-            found += [f"--{name}", plain]
+            texts += [f"--{name}", plain]
         else:
             text = (
                 json.dumps(value)
                 if chance.random() < 0.9
                 else chance.choice([plain, "", "[" * 9000, "{", "9" * 5000])
             )
-            found += ["--param", f"{name}={text}" if chance.random() < 0.97 else name]
+            texts += ["--param", f"{name}={text}" if chance.random() < 0.97 else name]
     if chance.random() < 0.1:
-        found += ["--preset", chance.choice([*study.presets, "x", ""])]
-    passed = [one.replace("\x00", "").encode("utf-8", "replace").decode() for one in found]
+        texts += ["--preset", chance.choice([*study.presets, "x", ""])]
+    passed = [raw.replace("\x00", "").encode("utf-8", "replace").decode() for raw in texts]
     return tuple(passed)
 
 

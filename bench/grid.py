@@ -37,7 +37,7 @@ MB = 1e6
 
 def memory_mb(names: Sequence[str]) -> dict[str, float]:
     """Return the memory of the stack's processes and their descendants in MB. A shared page counts once."""
-    found = {}
+    memory_by_process = {}
     for state in supervisor.processes(Settings()) or []:
         if state["name"] in names:
             total = 0
@@ -46,8 +46,8 @@ def memory_mb(names: Sequence[str]) -> dict[str, float]:
                     total += process.memory_full_info().pss
                 except psutil.NoSuchProcess:  # the task has just ended
                     continue
-            found[state["name"]] = total / MB
-    return found
+            memory_by_process[state["name"]] = total / MB
+    return memory_by_process
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def spans(
     pods_s: dict[str, float] = defaultdict(float)
     for row in rows:
         pods_s[row["cell_key"]] += row["total_s"]
-    found = []
+    measured_spans = []
     for pool in map(NodePool, {turn.node_pool for turn in order}):
         turns = [turn for turn in order if turn.node_pool == pool.name]
         began = {
@@ -129,9 +129,9 @@ def spans(
         ends = [task["end_date"] for task in tasks if task["task_id"] == f"{pool.group}.drop"]
         for index, turn in enumerate(turns):
             next_at = began.get(index + 1) or datetime.fromisoformat(max(ends))
-            whole_s = (next_at - began[index]).total_seconds()
-            found.append(Span(began[index], whole_s, whole_s - pods_s[turn.cell.key]))
-    return sorted(found, key=lambda span: span.started_at)
+            cell_s = (next_at - began[index]).total_seconds()
+            measured_spans.append(Span(began[index], cell_s, cell_s - pods_s[turn.cell.key]))
+    return sorted(measured_spans, key=lambda span: span.started_at)
 
 
 def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
@@ -188,14 +188,14 @@ def main(cells: int, edge: int, rows: int) -> None:
     after_mb = database_mb()
 
     repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
-    found = repository.results(run=run)
+    recorded = repository.results(run=run)
     tasks = airflow.task_instances(STUDY, run)
-    timed = spans(tasks, found, repository.recorded_turns(run_id_of(STUDY, run)))
+    timed = spans(tasks, recorded, repository.recorded_turns(run_id_of(STUDY, run)))
     plan_s = next(task["duration"] for task in tasks if task["task_id"] == "plan")
 
-    verified = sum(row["status"] == "verified" for row in found)
+    verified = sum(row["status"] == "verified" for row in recorded)
     table = Table(
-        title=f"{len(timed):,} cells, {verified:,} of {len(found):,} attempts verified, {len(tasks):,} tasks"
+        title=f"{len(timed):,} cells, {verified:,} of {len(recorded):,} attempts verified, {len(tasks):,} tasks"
     )
     # The pods' work is the same in each cell, so changes of their seconds show changes of the machine.
     for heading in ("cells", "seconds, median", "pods' own, median", "other, median", "other, mean"):
@@ -209,7 +209,7 @@ def main(cells: int, edge: int, rows: int) -> None:
         pods_s = statistics.median(span.whole_s - span.outside_s for span in part)
         table.add_row(name, *(f"{figure:.2f}" for figure in (whole_s, pods_s, outside_s[name], mean_s)))
     console.print(table)
-    console.print(f"attempts that began on a node beside another one: {overlaps(found)}")
+    console.print(f"attempts that began on a node beside another one: {overlaps(recorded)}")
     for name, sizes in memory.items():
         console.print(
             f"{name}: {sizes[0]:.0f} MB at first, {max(sizes):.0f} MB at most, {sizes[-1]:.0f} MB at last"

@@ -35,14 +35,14 @@ class Process:
 
 
 def sample(pids: Iterable[int]) -> dict[int, Process]:
-    found = {}
+    processes = {}
     for pid in pids:
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)
             times = process.cpu_times()
             cpu_s = times.user + times.system + times.children_user + times.children_system
-            found[pid] = Process(process.ppid(), cpu_s, process.memory_full_info().pss)
-    return found
+            processes[pid] = Process(process.ppid(), cpu_s, process.memory_full_info().pss)
+    return processes
 
 
 def part_of(pid: int, processes: Mapping[int, Process], names: Mapping[int, str]) -> str:
@@ -102,15 +102,15 @@ def main(seconds: int) -> None:
     time.sleep(seconds)
     after, took_s = sample(cgroup.processes(settings.cgroup)), time.monotonic() - began
     check_idle()
-    found = used(before, after, names)
+    usage = used(before, after, names)
     table = Table(title=f"The stack without a run, {took_s:.0f} s")
     for heading in ("part", "CPU, % of a core", "proportional set size, MB"):
         table.add_column(heading, justify="left" if heading == "part" else "right")
-    for part, (cpu_s, pss) in sorted(found.items(), key=lambda one: one[1], reverse=True):
+    for part, (cpu_s, pss) in sorted(usage.items(), key=lambda item: item[1], reverse=True):
         table.add_row(part, f"{100 * cpu_s / took_s:.2f}", f"{pss / 1e6:.0f}")
     Console(width=100).print(table)
-    cores = sum(cpu_s for cpu_s, _ in found.values()) / took_s
-    print(f"idle_cpu_cores={cores:.3f} idle_pss_mb={sum(pss for _, pss in found.values()) / 1e6:.0f}")
+    cores = sum(cpu_s for cpu_s, _ in usage.values()) / took_s
+    print(f"idle_cpu_cores={cores:.3f} idle_pss_mb={sum(pss for _, pss in usage.values()) / 1e6:.0f}")
 
 
 if __name__ == "__main__":

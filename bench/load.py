@@ -71,8 +71,8 @@ class NullService:
 
     def answered(self) -> int:
         """Return the number of answered requests."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/count", timeout=10) as told:
-            return int(told.read())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/count", timeout=10) as answer:
+            return int(answer.read())
 
 
 @contextmanager
@@ -135,16 +135,16 @@ def ended(running: generators.Generators, began_s: float, load: Load) -> Request
 
 
 def errors(
-    found: Requests, raw: Numbers, rate: float, began_s: float
+    sent: Requests, raw: Numbers, rate: float, began_s: float
 ) -> dict[str, tuple[float, float, float]]:
     """Return each percentile of the latency: of the load, of its histogram, and of the raw log.
 
     `raw`: a row with the start of each request, and a row with the ends, in seconds. The planned starts follow from the rate."""
     order = np.argsort(raw[0], kind="stable")
     meant_s = np.arange(len(order)) / rate
-    measured = (meant_s >= found.measured_from_s) & (meant_s < found.measured_to_s)
+    measured = (meant_s >= sent.measured_from_s) & (meant_s < sent.measured_to_s)
     wanted = np.sort((raw[1][order] - began_s - meant_s)[measured])
-    ordered = found.latencies()
+    ordered = sent.latencies()
     counts = requests.histogram(ordered)
     of_histogram = np.repeat(sorted(counts), [counts[value] for value in sorted(counts)])
     return {
@@ -166,9 +166,9 @@ def compare_latencies(cores: tuple[int, int], seconds: float, console: Console) 
         stack.enter_context(patch.object(generators, "PROGRAM", RAW_PROGRAM))
         stack.enter_context(patch.dict(os.environ, {RAW_LOG: str(file)}))
         running, began_s, load = stack.enter_context(load_generator(service, folder, RATE, seconds))
-        found = ended(running, began_s, load)
-        sides = errors(found, np.load(file), RATE, began_s)
-    served = found.latencies(served=True)
+        sent = ended(running, began_s, load)
+        sides = errors(sent, np.load(file), RATE, began_s)
+    served = sent.latencies(served=True)
     table = Table(title=f"{RATE} requests a second for {seconds:g} s, latencies in ms")
     for heading in ("%", "open load", "its histogram", "raw log", "service time"):
         table.add_column(heading, justify="right")
@@ -216,8 +216,8 @@ def of_project(service: NullService, rate: float, seconds: float) -> tuple[Drive
         load_generator(service, Path(folder), rate, seconds) as (running, began_s, load),
     ):
         running.wait_until(began_s + load.before_s)
-        found = driven(service, seconds - 0.1, running.cpu_s)
-        return found, ended(running, began_s, load)
+        rates = driven(service, seconds - 0.1, running.cpu_s)
+        return rates, ended(running, began_s, load)
 
 
 def of_locust(service: NullService, user: str, seconds: float) -> Driven:
@@ -255,9 +255,9 @@ def largest_kept(service: NullService, rate: float, seconds: float) -> tuple[Dri
 
     `rate`: an upper limit, the rate of a load that is far behind its schedule."""
     for _ in range(STEPS):
-        found, log = of_project(service, rate, seconds)
-        if found.rate >= KEPT * rate:
-            return found, requests.percentile(log.latencies(), 99)
+        rates, log = of_project(service, rate, seconds)
+        if rates.rate >= KEPT * rate:
+            return rates, requests.percentile(log.latencies(), 99)
         rate *= STEP
     raise click.ClickException(f"The open load does not even keep {rate / STEP:.0f} requests a second")
 
@@ -275,13 +275,13 @@ def compare_rates(cores: tuple[int, int], seconds: float, console: Console) -> M
     headings = ("load generator", "requests/s", "its core, %", "requests/s per core", "the service's core, %")
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "load generator" else "right")
-    for name, one in sides.items():
+    for name, side in sides.items():
         table.add_row(
             name,
-            f"{one.rate:,.0f}",
-            f"{100 * one.core_share:.0f}",
-            f"{one.per_core:,.0f}",
-            f"{100 * one.service_share:.0f}",
+            f"{side.rate:,.0f}",
+            f"{100 * side.core_share:.0f}",
+            f"{side.per_core:,.0f}",
+            f"{100 * side.service_share:.0f}",
         )
     console.print(table)
     console.print(f"99 % of the open load that keeps its rate: {1000 * p99_s:.1f} ms")

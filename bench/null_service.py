@@ -31,10 +31,10 @@ class Service(asyncio.Protocol):
         while (end := self._got.find(b"\r\n\r\n")) >= 0:
             head = self._got[:end]
             length = LENGTH.search(head)
-            whole = end + 4 + (int(length[1]) if length else 0)
-            if len(self._got) < whole:
+            request_length = end + 4 + (int(length[1]) if length else 0)
+            if len(self._got) < request_length:
                 return
-            self._got = self._got[whole:]
+            self._got = self._got[request_length:]
             self._transport.write(_answer(head))
 
 

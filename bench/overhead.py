@@ -89,14 +89,14 @@ class Bench:
         site = next(Path(sys.prefix, "lib").glob("python*/site-packages"))
         uri = f"s3://{self.bucket}/{dataset_key(rows, SEED)}"
         script = Path(__file__).with_name("bare_write.py")
-        done = subprocess.run(
+        process = subprocess.run(
             [python, str(script), uri, str(BATCH_ROWS)],
             env={**os.environ, "PYTHONPATH": str(site)},
             check=True,
             capture_output=True,
             text=True,
         )
-        return float(done.stdout)
+        return float(process.stdout)
 
     def airflow_overhead_s(self, attempts: int) -> tuple[list[float], list[dict[str, Any]]]:
         """Return the seconds between the starts of consecutive attempts' tasks, minus the pod's own time, and the rows."""
@@ -105,12 +105,12 @@ class Bench:
         order = self.repository.recorded_turns(rows[0]["run_id"])
         indexes = {turn.repeat: index for index, turn in enumerate(order)}
         following = {"write": "read", "read": "drop"}
-        found = []
+        overheads = []
         for row in rows:
             index, operation = indexes[row["repeat"]], row["operation"]
             cycle = started[f"cell.{following[operation]}", index] - started[f"cell.{operation}", index]
-            found.append(cycle.total_seconds() - row["total_s"])
-        return found, self.repository.phases([row["attempt_id"] for row in rows])
+            overheads.append(cycle.total_seconds() - row["total_s"])
+        return overheads, self.repository.phases([row["attempt_id"] for row in rows])
 
     def kubectl_overhead_s(self, attempts: int) -> list[float]:
         """Return the seconds that `kubectl run --attach --rm` adds to each attempt: its wall time minus the pod's own time.
@@ -161,10 +161,10 @@ class Bench:
             "attempt",
         ]
         began = time.perf_counter()
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        process = subprocess.run(command, check=True, capture_output=True, text=True)
         wall_s = time.perf_counter() - began
-        found = re.search(r'"total_s":([0-9.]+)', done.stdout)
-        return wall_s, float(found[1]) if found else None
+        total = re.search(r'"total_s":([0-9.]+)', process.stdout)
+        return wall_s, float(total[1]) if total else None
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -199,7 +199,7 @@ def main(rounds: int, rows: int, attempts: int) -> None:
         pods_s, bares_s = [pod()], [bench.bare_write_s(rows), bench.bare_write_s(rows)]
         pods_s.append(pod())
         ratios.append(sum(pods_s) / sum(bares_s))
-        each_s = (" ".join(f"{one:.2f}" for one in both) for both in (pods_s, bares_s))
+        each_s = (" ".join(f"{value:.2f}" for value in both) for both in (pods_s, bares_s))
         table.add_row(str(turn), *each_s, f"{ratios[-1]:.3f}")
         console.print(f"turn {turn} of {rounds}: ratio {ratios[-1]:.3f}")
     console.print(table)
@@ -209,9 +209,9 @@ def main(rounds: int, rows: int, attempts: int) -> None:
     phases: dict[str, list[float]] = {}
     pod_turns = (rounds + 1) // 2  # pods' times scatter less
     for turn in range(1, pod_turns + 1):
-        seconds, found = bench.airflow_overhead_s(attempts)
+        seconds, phase_rows = bench.airflow_overhead_s(attempts)
         by_airflow += seconds
-        for phase in found:
+        for phase in phase_rows:
             phases.setdefault(phase["name"], []).append(phase["seconds"])
         by_kubectl += bench.kubectl_overhead_s(attempts)
         console.print(f"turn {turn} of {pod_turns}: {len(by_airflow)} attempts each")

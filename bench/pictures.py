@@ -116,7 +116,7 @@ def named(runs: Sequence[Run], wanted: str) -> tuple[Run, Run | None]:
     place, run = next((place, run) for place, run in enumerate(runs) if run["id"] == wanted)
     if not _is_over(run):
         raise SpecError(f"The run {wanted} has not ended with anything verified: choose another one")
-    return run, _like(run, [one for one in runs[place + 1 :] if _is_over(one)])
+    return run, _like(run, [candidate for candidate in runs[place + 1 :] if _is_over(candidate)])
 
 
 def _is_over(run: Run) -> bool:
@@ -133,10 +133,10 @@ def run_of_example() -> str:
 def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
     """Return the newest earlier run that shares cells with this run, as far as the list shows it."""
     alike = (
-        one
-        for one in earlier
-        if all(one[name] == run[name] for name in ("study", "rows", "seed"))
-        and set(one["stores"]) & set(run["stores"])
+        candidate
+        for candidate in earlier
+        if all(candidate[name] == run[name] for name in ("study", "rows", "seed"))
+        and set(candidate["stores"]) & set(run["stores"])
     )
     return next(alike, None)
 
@@ -144,8 +144,8 @@ def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
 def shown_of(queries: Queries, wanted: str | None) -> Shown:
     """Choose the run `wanted`, or the run with the most data, and return the content of the pictures."""
     if wanted:
-        found = queries.run_named(wanted)
-        run, before = named(queries.runs(ALL, found["study"]), found["id"])
+        named_run = queries.run_named(wanted)
+        run, before = named(queries.runs(ALL, named_run["study"]), named_run["id"])
     else:
         run, before = richest(queries.runs(RUNS))
     cells = queries.cells_of_run(run["id"])

@@ -63,11 +63,11 @@ DRIFTING = Machine(noise=0.03, run=0.05, cell=0.02)
 
 def compared(before: Values, after: Values, *, matched: bool) -> dict[int, Pair]:
     """Return the pairs of a comparison of two sides from `Machine.runs`, whose units are runs."""
-    one, other = np.exp(before).tolist(), np.exp(after).tolist()
-    return {n: Pair(one[n], other[n], matched) for n in range(len(one))}
+    values_before, values_after = np.exp(before).tolist(), np.exp(after).tolist()
+    return {n: Pair(values_before[n], values_after[n], matched) for n in range(len(values_before))}
 
 
-def told(pairs: dict[int, Pair]) -> set[int]:
+def distinguished(pairs: dict[int, Pair]) -> set[int]:
     """Return the pairs whose verdict is better or worse."""
     return {key for key, verdict in verdicts_of(pairs).items() if verdict.tells_apart}
 
@@ -85,18 +85,18 @@ def rates(
 
     Each comparison has `n` independent repeats."""
     rng = np.random.default_rng(n)
-    false = found = 0
+    false = detected = 0
     for _ in range(draws):
         before, after = machine.runs(rng, n, 1), machine.runs(rng, n, 1)
         false += bool(find(before, after))
         after[0] += np.log1p(SLOWDOWN)
-        found += 0 in find(before, after)
-    return false / draws, found / draws
+        detected += 0 in find(before, after)
+    return false / draws, detected / draws
 
 
 def by_test(before: Values, after: Values) -> set[int]:
     """Return the pairs that this project's verdicts tell apart. Each run is a repeat."""
-    return told(compared(before, after, matched=False))
+    return distinguished(compared(before, after, matched=False))
 
 
 def by_rank(before: Values, after: Values) -> set[int]:
@@ -135,10 +135,10 @@ def drifting(runs: int, repeats: int, draws: int) -> tuple[float, float, float]:
     for _ in range(draws):
         before, after = DRIFTING.runs(rng, runs, repeats), DRIFTING.runs(rng, runs, repeats)
         if runs >= MIN_UNITS:
-            false[0] += bool(told(compared(before, after, matched=True)))
-            false[1] += bool(told(compared(before, after, matched=False)))
+            false[0] += bool(distinguished(compared(before, after, matched=True)))
+            false[1] += bool(distinguished(compared(before, after, matched=False)))
         single = (side.reshape(PAIRS, -1, 1) for side in (before, after))
-        false[2] += bool(told(compared(*single, matched=False)))
+        false[2] += bool(distinguished(compared(*single, matched=False)))
     shares = false / draws
     if runs < MIN_UNITS:
         shares[:2] = np.nan

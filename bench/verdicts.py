@@ -84,7 +84,7 @@ def drawn(
     """
     rng = np.random.default_rng(1)
     measured = min(len(pair.before) for pair in pairs.values())
-    false = found = 0
+    false = detected = 0
     for _ in range(draws):
         chosen = rng.choice(measured, turns, replace=turns > measured)
         swapped = rng.random(turns) < 0.5
@@ -92,14 +92,14 @@ def drawn(
         false += any(verdict.tells_apart for verdict in verdicts_of(equal).values())
         for key, pair in equal.items():
             slowed = [[seconds * (1 + slowdown) for seconds in unit] for unit in pair.after]
-            found += verdicts_of({**equal, key: Pair(pair.before, slowed, matched=True)})[key].is_worse
-    return false / draws, found / draws / len(pairs)
+            detected += verdicts_of({**equal, key: Pair(pair.before, slowed, matched=True)})[key].is_worse
+    return false / draws, detected / draws / len(pairs)
 
 
 def _redrawn(pair: Pair, chosen: Iterable[int], swapped: Iterable[bool]) -> Pair:
     turns = [(pair.before[n], pair.after[n]) for n in chosen]
     turns = [turn[::-1] if swap else turn for turn, swap in zip(turns, swapped, strict=True)]
-    return Pair([one for one, _ in turns], [other for _, other in turns], matched=True)
+    return Pair([first for first, _ in turns], [second for _, second in turns], matched=True)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -129,9 +129,12 @@ def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: 
         runs = in_turns(bench, repeats, image, stores=stores.split(","), rows=rows, **place)
     equal = compare(queries, runs[ONE], runs[OTHER])
     planted = compare(queries, runs[ONE], runs[SLOWED])
-    for title, found in (("equal", equal), (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted)):
+    for title, comparison in (
+        ("equal", equal),
+        (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted),
+    ):
         console.rule(title)
-        print_comparison(console, found, noise=found is equal)
+        print_comparison(console, comparison, noise=comparison is equal)
     aimed: list[Verdict] = []
     others: list[Verdict] = []
     for (cell, operation), verdict in planted.verdicts.items():

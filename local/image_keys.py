@@ -41,24 +41,24 @@ def key(name: str, checkout: Path = CHECKOUT) -> str:
     folder = checkout / "images" / (f"servers/{name[8:]}" if name.startswith("servers-") else name)
     dockerfile = (folder / "Dockerfile").read_text()
     instructions = list(_instructions(dockerfile))
-    found = hashlib.sha256(dockerfile.encode())
+    digest = hashlib.sha256(dockerfile.encode())
     if any(word in ("ARG", "FROM") and BASE in re.split(r"[\s=]", rest) for word, rest in instructions):
         for path in BASE_RECIPE:
-            found.update((checkout / path).read_bytes())
+            digest.update((checkout / path).read_bytes())
     if any(word == "ARG" and rest.partition("=")[0].strip() == "VERSION" for word, rest in instructions):
-        found.update(_version(checkout).encode())
+        digest.update(_version(checkout).encode())
     if any((word, rest) == ("ARG", "IMAGE") for word, rest in instructions):
-        found.update(name.encode())
+        digest.update(name.encode())
         instructions = [(word, rest.replace("$IMAGE", name)) for word, rest in instructions]
     for path in _copied(instructions, folder, checkout):
-        _add(found, path, checkout)
-    return found.hexdigest()[:KEY_DIGITS]
+        _add(digest, path, checkout)
+    return digest.hexdigest()[:KEY_DIGITS]
 
 
 def stale(references: Iterable[str], checkout: Path = CHECKOUT) -> list[str]:
     """Return the names of the images that were built from other files than this checkout's. A user's own image is never stale."""
     known = set(names(checkout))
-    matches = [found for reference in references if (found := REFERENCE.fullmatch(reference))]
+    matches = [parsed for reference in references if (parsed := REFERENCE.fullmatch(reference))]
     return sorted(
         {
             name
@@ -97,15 +97,15 @@ def _sources(instructions: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _copied(instructions: Iterable[tuple[str, str]], folder: Path, checkout: Path) -> list[str]:
     """Return the paths of all files that the instructions copy, relative to the checkout, in alphabetical order."""
-    own = folder / "Dockerfile.dockerignore"
-    rules = own if own.exists() else checkout / ".dockerignore"
+    image_rules = folder / "Dockerfile.dockerignore"
+    rules = image_rules if image_rules.exists() else checkout / ".dockerignore"
     ignored = _Ignored(rules.read_text() if rules.exists() else "")
-    found: set[Path] = set()
+    copied: set[Path] = set()
     for source in _sources(instructions):
         pattern = os.path.normpath(source.lstrip("/"))
         for path in [checkout] if pattern == "." else checkout.glob(pattern):
-            found.update(_files(path) if path.is_dir() else [path])
-    relative = {path.relative_to(checkout).as_posix() for path in found}
+            copied.update(_files(path) if path.is_dir() else [path])
+    relative = {path.relative_to(checkout).as_posix() for path in copied}
     return sorted(path for path in relative if path not in ignored)
 
 
@@ -114,17 +114,17 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(at, name) for name in files)
 
 
-def _add(found: hashlib._Hash, path: str, checkout: Path) -> None:
+def _add(digest: hashlib._Hash, path: str, checkout: Path) -> None:
     """Add a file's path, permission to execute and content to a hash."""
     file = checkout / path
     content = str(file.readlink()).encode() if file.is_symlink() else file.read_bytes()
-    found.update(f"\0{path}\0{os.access(file, os.X_OK)}\0{len(content)}\0".encode())
-    found.update(content)
+    digest.update(f"\0{path}\0{os.access(file, os.X_OK)}\0{len(content)}\0".encode())
+    digest.update(content)
 
 
 def _version(checkout: Path) -> str:
-    found = re.search(r'^__version__ = "(.*)"', (checkout / VERSION).read_text(), re.MULTILINE)
-    return found[1] if found else ""
+    version = re.search(r'^__version__ = "(.*)"', (checkout / VERSION).read_text(), re.MULTILINE)
+    return version[1] if version else ""
 
 
 class _Ignored:

@@ -121,12 +121,12 @@ def last_line(log: str | Path) -> str:
 
 def missing(recipes: str, logs: Path) -> dict[str, tuple[int, bool]]:
     """Return the steps of a dry run in order: the estimated seconds of each, and whether this machine has run it before."""
-    found = {}
+    durations = {}
     for _, name, seconds in RECIPE.findall(recipes):
         path = logs / f"{name}.seconds"
         took = path.read_text().strip() if path.exists() else ""  # may be empty after a power cut
-        found[name] = (int(took or seconds), bool(took))
-    return found
+        durations[name] = (int(took or seconds), bool(took))
+    return durations
 
 
 def together(seconds: Iterable[int], jobs: int) -> int:

@@ -53,11 +53,11 @@ def groups(name: str, root: Path = ROOT) -> Iterator[Path]:
 
 
 def processes(name: str, root: Path = ROOT) -> set[int]:
-    found: set[int] = set()
+    pids: set[int] = set()
     for group in groups(name, root):
         with contextlib.suppress(OSError):  # removed between listing and reading
-            found.update(int(pid) for pid in (group / "cgroup.procs").read_text().split())
-    return found - {0}
+            pids.update(int(pid) for pid in (group / "cgroup.procs").read_text().split())
+    return pids - {0}
 
 
 def remove(name: str, root: Path = ROOT) -> set[int]:
@@ -72,8 +72,8 @@ def remove(name: str, root: Path = ROOT) -> set[int]:
         if time.monotonic() > deadline:
             break
         time.sleep(0.05)
-    while left := [group for group in groups(name, root) if group.is_dir()]:
-        for group in left:
+    while remaining := [group for group in groups(name, root) if group.is_dir()]:
+        for group in remaining:
             with contextlib.suppress(OSError):  # busy until the kernel has removed the last process
                 group.rmdir()
         if time.monotonic() > deadline:

@@ -105,9 +105,17 @@ def without_proxy(settings: Settings) -> dict[str, str]:
 
     The user's own exceptions stay. Programs read either spelling; some accept networks, some only single addresses.
     """
-    own = ["localhost", "127.0.0.1", "::1", settings.gateway, str(settings.network), ".svc", ".cluster.local"]
+    local_addresses = [
+        "localhost",
+        "127.0.0.1",
+        "::1",
+        settings.gateway,
+        str(settings.network),
+        ".svc",
+        ".cluster.local",
+    ]
     before = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
-    text = ",".join(dict.fromkeys([*filter(None, map(str.strip, before.split(","))), *own]))
+    text = ",".join(dict.fromkeys([*filter(None, map(str.strip, before.split(","))), *local_addresses]))
     return {"NO_PROXY": text, "no_proxy": text}
 
 

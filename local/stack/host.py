@@ -58,12 +58,12 @@ def check_rights() -> None:
 
 def listeners(tables: str) -> dict[int, set[str]]:
     """Parse the listening ports of tables such as /proc/net/tcp, each with the inodes of its sockets."""
-    found: dict[int, set[str]] = {}
+    sockets_by_port: dict[int, set[str]] = {}
     for line in tables.splitlines():
         columns = line.split()
         if len(columns) > 9 and columns[3] == LISTEN:
-            found.setdefault(int(columns[1].rpartition(":")[2], 16), set()).add(columns[9])
-    return found
+            sockets_by_port.setdefault(int(columns[1].rpartition(":")[2], 16), set()).add(columns[9])
+    return sockets_by_port
 
 
 def _process_of(inodes: set[str]) -> int | None:

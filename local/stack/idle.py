@@ -43,17 +43,17 @@ def servers(settings: Settings) -> list[str]:
     Raises psycopg.Error if a database does not answer.
     """
     now = time.time()
-    found = [
+    idle = [
         name
         for name in sorted(parts.started(settings))
         if parts.asked_at(settings, name) < now - minutes(settings, name) * 60
     ]
-    if not found or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), GOING):
+    if not idle or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), GOING):
         return []
     results = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
     return [
         name
-        for name in found
+        for name in idle
         if name == parts.SERVICES or not _true(results, NEEDED, settings.idle_minutes, name)
     ]
 

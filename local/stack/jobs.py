@@ -98,12 +98,12 @@ def bucket(settings: Settings) -> None:
 
 def images(settings: Settings) -> None:
     """Give each node the images that it lacks, and remove pod images of earlier builds."""
-    found = render.images(settings)
+    references = render.images(settings)
     for node in settings.nodes:
         containerd = node_images.Containerd(settings.run / f"containerd{node.suffix}.sock")
         _wait("containerd", containerd.version, StackError)
-        node_images.update(settings, containerd, [node_images.PAUSE, *found.values()])
-    services.write_helper(settings, found["python"])
+        node_images.update(settings, containerd, [node_images.PAUSE, *references.values()])
+    services.write_helper(settings, references["python"])
 
 
 def cluster(settings: Settings) -> None:
@@ -130,16 +130,16 @@ def cluster(settings: Settings) -> None:
 
 def airflow_db(settings: Settings) -> None:
     """Create Airflow's tables, and a pool with one slot for each node. Runs once for each version of Airflow."""
-    done, wanted = settings.data / "results" / "airflow-version", render.airflow_version()
+    stamp, wanted = settings.data / "results" / "airflow-version", render.airflow_version()
     wanted += "".join(f" {node.pool}" for node in settings.nodes if node.pool)
-    if done.exists() and done.read_text() == wanted:
+    if stamp.exists() and stamp.read_text() == wanted:
         return
     airflow = str(Path(settings.home, "venv", "bin", "airflow"))
     subprocess.run([airflow, "db", "migrate"], check=True)
     for node in settings.nodes:
         slots = NodePool(node.pool).slots
         subprocess.run([airflow, "pools", "set", slots, "1", "One attempt at a time"], check=True)
-    done.write_text(wanted)
+    stamp.write_text(wanted)
 
 
 def airflow(settings: Settings) -> Airflow:

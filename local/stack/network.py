@@ -23,10 +23,10 @@ LABEL = "storebench stack in "
 
 
 def _ip(*arguments: str) -> str:
-    done = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise StackError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
-    return done.stdout
+    process = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
+    if process.returncode != 0:
+        raise StackError(f"ip {' '.join(arguments)}: {process.stderr.strip()}")
+    return process.stdout
 
 
 def _label(settings: Settings) -> str:

@@ -47,23 +47,23 @@ class Built:
 def built(settings: Settings, name: str) -> Built:
     """Return an image of the builder's store. Raises StackError where the store lacks the image."""
     store = settings.home / "images" / "storage"
-    found = [
+    matching = [
         image
         for image in _read(store / "overlay-images" / "images.json")
         if name in (image.get("names") or ())
     ]
-    if not found:
+    if not matching:
         image, _, key = name.removeprefix(OWN).partition(":")
         stamp = settings.home / "steps" / f"image-{image}-{key}"
         raise StackError(
             f"The builder's store {store} has no image {name}: `rm -f {stamp}`, then `make setup` builds the image again."
         )
-    folder = store / "overlay-images" / found[0]["id"]
-    config_name = base64.b64encode(f"sha256:{found[0]['id']}".encode()).decode()
+    folder = store / "overlay-images" / matching[0]["id"]
+    config_name = base64.b64encode(f"sha256:{matching[0]['id']}".encode()).decode()
     config = (folder / f"={config_name}").read_bytes()
     layers = {layer["id"]: layer for layer in _read(store / "overlay-layers" / "layers.json")}
     folders: list[Path] = []
-    layer = layers.get(found[0]["layer"])
+    layer = layers.get(matching[0]["layer"])
     while layer:
         folders.insert(0, store / "overlay" / layer["id"] / "diff")
         layer = layers.get(layer.get("parent", ""))
@@ -76,8 +76,8 @@ def built(settings: Settings, name: str) -> Built:
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
-    return found
+    records: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    return records
 
 
 def _snapshots_of(layers: list[str]) -> Iterator[str]:
@@ -130,21 +130,21 @@ class Containerd:
         mounts = json.loads(self._ctr("snapshots", "prepare", "--mounts", active, *filter(None, [parent])))
         folder = _written_folder(mounts[0])
         linked = ["cp", "--archive", "--link", "--no-target-directory", str(layer.folder), str(folder)]
-        done = subprocess.run(linked, capture_output=True, text=True, check=False)
-        if done.returncode:
+        process = subprocess.run(linked, capture_output=True, text=True, check=False)
+        if process.returncode:
             raise StackError(
-                f"A node cannot link the files of the builder. Are images/ and data/ of STOREBENCH_HOME on one file system? {done.stderr.strip()[-500:]}"
+                f"A node cannot link the files of the builder. Are images/ and data/ of STOREBENCH_HOME on one file system? {process.stderr.strip()[-500:]}"
             )
         folder.chmod(0o755)  # the mode of an unpacked layer; the builder's folder has 0555
         self._ctr("snapshots", "commit", layer.snapshot, active)
 
     def _ctr(self, *arguments: str, content: bytes | None = None) -> str:
         command = [*self._command, *arguments]
-        done = subprocess.run(command, input=content, capture_output=True, check=False)
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip()
-            raise StackError(f"{' '.join(command)} ended with exit code {done.returncode}: {said}")
-        return done.stdout.decode()
+        process = subprocess.run(command, input=content, capture_output=True, check=False)
+        if process.returncode:
+            said = process.stderr.decode(errors="replace").strip()
+            raise StackError(f"{' '.join(command)} ended with exit code {process.returncode}: {said}")
+        return process.stdout.decode()
 
 
 def _written_folder(mount: dict[str, Any]) -> Path:
@@ -188,8 +188,8 @@ def update(settings: Settings, containerd: Containerd, wanted: list[str]) -> Non
     for name in there:
         if name.startswith(OWN) and name not in wanted:
             containerd.remove(name)
-    left = containerd.images()
-    named = {digest for name, digest in left.items() if not name.startswith(ID)}
-    for name, digest in left.items():
+    remaining = containerd.images()
+    named = {digest for name, digest in remaining.items() if not name.startswith(ID)}
+    for name, digest in remaining.items():
         if name.startswith(ID) and digest not in named:
             containerd.remove(name)

@@ -31,22 +31,22 @@ def _run(program: str, *arguments: str, text: str | None = None) -> str:
     path = shutil.which(program, path=_PATH)
     if path is None:
         raise StackError(f"There is no {program}: install the package iptables")
-    done = subprocess.run([path, *arguments], input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise StackError(f"{program} {' '.join(arguments)}: {done.stderr.strip()}")
-    return done.stdout
+    process = subprocess.run([path, *arguments], input=text, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise StackError(f"{program} {' '.join(arguments)}: {process.stderr.strip()}")
+    return process.stdout
 
 
 def tables(text: str) -> Tables:
     """Parse the output of `iptables-save` into lines by table."""
-    found: Tables = {}
+    rules_by_table: Tables = {}
     lines: list[str] = []
     for line in text.splitlines():
         if line.startswith("*"):
-            lines = found.setdefault(line[1:], [])
+            lines = rules_by_table.setdefault(line[1:], [])
         elif line.startswith((":", "-A ")):
             lines.append(line)
-    return found
+    return rules_by_table
 
 
 def _chains(lines: list[str], prefix: str = CHAIN) -> list[str]:
@@ -74,10 +74,10 @@ def claim(settings: Settings) -> None:
     write_private(_file(settings), BOOT.read_text())
 
 
-def removal(found: Tables, prefix: str = CHAIN) -> str:
+def removal(tables: Tables, prefix: str = CHAIN) -> str:
     """Return the input for `iptables-restore --noflush` that removes the chains with this prefix and all rules that jump to them."""
     text = []
-    for table, lines in found.items():
+    for table, lines in tables.items():
         if not (chains := _chains(lines, prefix)):
             continue
         into = [

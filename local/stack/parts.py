@@ -47,19 +47,19 @@ def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str
     """
     asked = tuple(_stores_by_itself(study) if names is None else names)
     fillers = [filler for name in asked if (filler := study.store(name).filled_by)]
-    found = {study.dataset.pod.image} if study.dataset else set()
+    needed = {study.dataset.pod.image} if study.dataset else set()
     for name in (*asked, *fillers):
         store = study.store(name)
         pods = [store.pod_of(step) for step in study.steps]
-        found |= {store.connection_of(name) or "", *(pod.image for pod in pods)}
+        needed |= {store.connection_of(name) or "", *(pod.image for pod in pods)}
         if any(pod.volume for pod in pods):
-            found.add(SERVICES)
+            needed.add(SERVICES)
         if any(pod.command for pod in pods):
-            found.add(AGENT)
+            needed.add(AGENT)
         if server := brought(study, name):
             stand_ins.check(*server)
-            found |= {SERVICES, AGENT, *_images_of(*server)}
-    return (SERVERS | IMAGES | {SERVICES} | SERVER_IMAGES) & found
+            needed |= {SERVICES, AGENT, *_images_of(*server)}
+    return (SERVERS | IMAGES | {SERVICES} | SERVER_IMAGES) & needed
 
 
 def _stores_by_itself(study: Study) -> Iterable[str]:
@@ -74,14 +74,14 @@ def brought(study: Study, name: str) -> tuple[str, str] | None:
     server, which = study.store(name).server_of(name) or ("", "")
     if not which or not (TOPOLOGIES / server / which / "kustomization.yaml").exists():
         return None
-    own = f"AIRFLOW_CONN_STOREBENCH_{server}_{which}".upper().replace("-", "_")
-    return None if own in os.environ else (server, which)
+    variable = f"AIRFLOW_CONN_STOREBENCH_{server}_{which}".upper().replace("-", "_")
+    return None if variable in os.environ else (server, which)
 
 
 def _images_of(connection: str, name: str) -> set[str]:
     """Return the images of a topology's containers."""
     sets = topology.find(connection, name).sets
-    pods = [one["spec"]["template"]["spec"] for one in sets]
+    pods = [server_set["spec"]["template"]["spec"] for server_set in sets]
     return {f"servers-{container['name']}" for pod in pods for container in pod["containers"]}
 
 
@@ -97,8 +97,8 @@ def started(settings: Settings) -> frozenset[str]:
 
 def built(settings: Settings) -> frozenset[str]:
     """Return the parts of ON_DEMAND that the set-up has built."""
-    done = {path.name.rpartition("-")[0] for path in (settings.home / "steps").iterdir()}
-    return frozenset(name for name, step in STEPS_OF.items() if step in done)
+    built_steps = {path.name.rpartition("-")[0] for path in (settings.home / "steps").iterdir()}
+    return frozenset(name for name, step in STEPS_OF.items() if step in built_steps)
 
 
 def asked_at(settings: Settings, server: str) -> float:

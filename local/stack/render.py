@@ -42,15 +42,15 @@ def secrets(settings: Settings) -> dict[str, str]:
 
 def images(settings: Settings) -> dict[str, str]:
     """Return the images of pods by the name of their folder under images/; `servers-NAME` for images of servers."""
-    found = {}
+    references = {}
     for name in sorted(parts.IMAGES | parts.SERVER_IMAGES):
         path = settings.home / "images" / f"{name}.txt"
         if not path.exists():
             if name != parts.ALWAYS_BUILT:
                 continue  # not built: no run has needed the image
             raise StackError(f"There is no pod image {name} ({path} is missing): run `make setup`.")
-        found[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
-    return found
+        references[name] = dict(line.split("=", 1) for line in path.read_text().split())["image"]
+    return references
 
 
 def variables(settings: Settings, node: Node = FIRST) -> dict[str, str]:

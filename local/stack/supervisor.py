@@ -45,8 +45,8 @@ def processes(settings: Settings) -> list[dict[str, Any]] | None:
     answer = _ask(settings, "GET", "/processes")
     if answer is None:
         return None
-    found: list[dict[str, Any]] = json.loads(answer)["data"]
-    return found
+    listed: list[dict[str, Any]] = json.loads(answer)["data"]
+    return listed
 
 
 START = """

@@ -43,18 +43,18 @@ def alone(settings: Settings, patience_s: float = 0) -> Iterator[None]:
 
 def remains(settings: Settings) -> list[str]:
     """Return the remains of a stack that runs or ended without `stop`, identified by this stack's marks."""
-    found = []
+    leftovers = []
     if pids := cgroup.processes(settings.cgroup):
-        found.append(f"{len(pids)} processes")
+        leftovers.append(f"{len(pids)} processes")
     if any(group.is_dir() for group in cgroup.groups(settings.cgroup)):
-        found.append("a cgroup")
-    found += [f"the network link {link}" for link in network.own_bridges(settings)]
+        leftovers.append("a cgroup")
+    leftovers += [f"the network link {link}" for link in network.own_bridges(settings)]
     if packet_filter.claimed(settings) or packet_filter.guarded(settings):
-        found.append("rules in the packet filter")
-    found += [f"the mount {point}" for point in mounts(settings)]
+        leftovers.append("rules in the packet filter")
+    leftovers += [f"the mount {point}" for point in mounts(settings)]
     if (settings.run / "fingerprint").exists():
-        found.append(f"state in {settings.run}")
-    return found
+        leftovers.append(f"state in {settings.run}")
+    return leftovers
 
 
 def mounts(settings: Settings, mountinfo: Path = Path("/proc/self/mountinfo")) -> list[str]:
@@ -77,8 +77,8 @@ def remove(settings: Settings) -> None:
 
 def remove_leftovers(settings: Settings, say: Say) -> None:
     """Remove the remains of a stack that ended without `stop`."""
-    if found := remains(settings):
-        say(f"the stack was not stopped when it ended last: removing {', '.join(found)}")
+    if leftovers := remains(settings):
+        say(f"the stack was not stopped when it ended last: removing {', '.join(leftovers)}")
         remove(settings)
         # A power cut may damage containerd's database; its images are linked again from the builder's store.
         for folder in settings.data.glob("containerd*"):
@@ -112,11 +112,11 @@ def end_setup(settings: Settings) -> None:
     mark = f"STOREBENCH_SETUP={settings.home}".encode()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        found = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if _has(path, mark)]
-        for pid in found:
+        pids = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if _has(path, mark)]
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        if not found:
+        if not pids:
             return
         time.sleep(0.1)
 

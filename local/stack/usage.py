@@ -29,11 +29,11 @@ def cpu_s(roots: set[int], proc: Path = PROC) -> float:
             continue
         pid = int(path.parent.name)
         parents[pid], ticks[pid] = int(fields[PARENT]), sum(map(int, fields[TICKS]))
-    found, added = set(), roots & ticks.keys()
+    pids, added = set(), roots & ticks.keys()
     while added:
-        found |= added
-        added = {pid for pid, parent in parents.items() if parent in added} - found
-    return sum(ticks[pid] for pid in found) / os.sysconf("SC_CLK_TCK")
+        pids |= added
+        added = {pid for pid, parent in parents.items() if parent in added} - pids
+    return sum(ticks[pid] for pid in pids) / os.sysconf("SC_CLK_TCK")
 
 
 class Parts:
@@ -63,9 +63,9 @@ def server(settings: Settings) -> ThreadingHTTPServer:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = parts.usage(self.path.strip("/"))
-            body = json.dumps(found).encode()
-            self.send_response(200 if found else 404)
+            usage_of_parts = parts.usage(self.path.strip("/"))
+            body = json.dumps(usage_of_parts).encode()
+            self.send_response(200 if usage_of_parts else 404)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

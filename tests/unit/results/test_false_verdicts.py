@@ -4,7 +4,7 @@ any of its pairs is called better or worse."""
 import numpy as np
 import pytest
 
-from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, told
+from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, distinguished
 from storebench.cli.output.comparison import exit_code
 from storebench.results.comparison.compare import Comparison
 from storebench.results.comparison.sides import Design
@@ -18,7 +18,7 @@ REPEATS = Design("repeats", (hash, hash))
 def false_share(machine, runs, repeats, as_units, draws=DRAWS):
     rng = np.random.default_rng(1)
     sides = ((machine.runs(rng, runs, repeats), machine.runs(rng, runs, repeats)) for _ in range(draws))
-    return np.mean([bool(told(as_units(*pair))) for pair in sides])
+    return np.mean([bool(distinguished(as_units(*pair))) for pair in sides])
 
 
 def turns(before, after):

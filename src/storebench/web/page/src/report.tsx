@@ -52,7 +52,10 @@ export function Report({
     (name): Record<string, string> => ({
       detail: name,
       ...Object.fromEntries(
-        environments.map((one) => [String(one.hash).slice(0, 8), cellText(name, one[name])]),
+        environments.map((environment) => [
+          String(environment.hash).slice(0, 8),
+          cellText(name, environment[name]),
+        ]),
       ),
     }),
   );
@@ -69,7 +72,7 @@ export function Report({
       <h2>Charts</h2>
       <Charts of={{ data: { study, cells, artifacts } }} choice={choice} />
       {cells.length ? <Costs study={study} cells={cells} choice={choice} /> : null}
-      <ClaimTable found={measuredIn(claims)} />
+      <ClaimTable answer={measuredIn(claims)} />
       <h2>Where the time went</h2>
       <Phases of={{ data: { study, cells: phases } }} choice={choice} />
       <h2>Attempts</h2>
@@ -100,7 +103,7 @@ export function Report({
         name="environments"
         title="the environments"
         source={source}
-        table={environments.map((one) => ({ run: run.id, ...one }))}
+        table={environments.map((environment) => ({ run: run.id, ...environment }))}
         spec={(_, theme) => tableSpec(described, theme)}
       />
       <div className="sb-long">

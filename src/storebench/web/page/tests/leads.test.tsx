@@ -7,7 +7,7 @@ import { Figures } from "../src/charts/Chart";
 import { medianSpec } from "../src/charts/medians";
 import { PhaseChart } from "../src/charts/PhaseCharts";
 import { type Choice, changed } from "../src/model/choice";
-import { chartData, figuresOf, ledIn } from "../src/model/figures";
+import { chartData, figuresOf, linkTargetsIn } from "../src/model/figures";
 import { toAttempts, toHistory, toNext } from "../src/model/lead";
 import { LIGHT } from "../src/ui/theme";
 import { AttemptView } from "../src/views/attempt/AttemptView";
@@ -141,14 +141,14 @@ describe("a figure", () => {
     const [figure] = figuresOf(BULK.metrics[0] as never);
     if (!figure) throw new Error("no figure");
     const data = chartData(BULK, [FIGURES], [WRITE], figure, { colour: "batch", panel: "operation" });
-    expect(ledIn(data)).toEqual([{ cell_key: CELL.cell_key, operation: "write", run_id: RUN.id }]);
+    expect(linkTargetsIn(data)).toEqual([{ cell_key: CELL.cell_key, operation: "write", run_id: RUN.id }]);
     const shown = { study: BULK, figure, scale: "linear" as const, colour: "batch", values: ["10000"] };
     const spec = medianSpec(data, { ...shown, description: "" }, 800, LIGHT, false) as unknown as {
-      layer: { data: { values: { led?: { attempt_id?: string } }[] } }[];
+      layer: { data: { values: { target?: { attempt_id?: string } }[] } }[];
     };
-    const led = spec.layer.flatMap(({ data }) => data.values.map((one) => one.led?.attempt_id));
-    expect(led).toContain("a");
-    expect(led).toContain("b");
+    const target = spec.layer.flatMap(({ data }) => data.values.map((one) => one.target?.attempt_id));
+    expect(target).toContain("a");
+    expect(target).toContain("b");
   });
 
   it("leads on where there is somewhere to go, and in a report nowhere", () => {
@@ -198,7 +198,7 @@ describe("sorted by value", () => {
     );
 
   it("are the verdicts, what has no ratio last; and each leads to its cell", async () => {
-    show((choice) => <Compared study={BULK} found={FOUND} metric={undefined} choice={choice} />);
+    show((choice) => <Compared study={BULK} comparison={FOUND} metric={undefined} choice={choice} />);
     expect(order()).toEqual(["mongodb", "elasticsearch", "delta-rs"]);
     fireEvent.change(screen.getByRole("combobox", { name: "Order" }), { target: { value: "value" } });
     await waitFor(() => expect(order()).toEqual(["delta-rs", "mongodb", "elasticsearch"]));

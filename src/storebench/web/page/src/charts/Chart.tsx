@@ -3,7 +3,7 @@ import type { View } from "vega";
 import { valueText } from "../model/cells";
 import type { Choice } from "../model/choice";
 import { columnText, heading, textClass } from "../model/format";
-import type { Led, To } from "../model/lead";
+import type { LinkTarget, To } from "../model/lead";
 import { Lead } from "../ui/Lead";
 import { ScrollTable } from "../ui/ScrollTable";
 import { useTheme } from "../ui/theme";
@@ -21,11 +21,11 @@ interface Props extends Taken {
   leads?: Leads;
 }
 
-/** The links of a chart's figures: `of` has the target of each line of the table; a mark's target is its datum's `led`. */
+/** The links of a chart's figures: `of` has the target of each line of the table; a mark's target is its datum's `target`. */
 export interface Leads {
   choice: Choice;
-  of: Led[];
-  to: (led: Led) => To;
+  of: LinkTarget[];
+  to: (target: LinkTarget) => To;
   /** The link's text. */
   what: string;
 }
@@ -71,8 +71,8 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
       if (gone) return view.finalize();
       drawn = view;
       view.addEventListener("click", (_event, item) => {
-        const led = (item?.datum as { led?: Led } | undefined)?.led;
-        if (led) follow(leading.current, led);
+        const target = (item?.datum as { target?: LinkTarget } | undefined)?.target;
+        if (target) follow(leading.current, target);
       });
       await view.runAsync();
       shown.current = true;
@@ -107,8 +107,8 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
 }
 
 /** Follow the link of a clicked mark; a report has no links. */
-function follow(leads: Leads | undefined, led: Led): void {
-  if (leads?.choice.link) leads.choice.choose(leads.to(led));
+function follow(leads: Leads | undefined, target: LinkTarget): void {
+  if (leads?.choice.link) leads.choice.choose(leads.to(target));
 }
 
 /** Show figures as a table. */
@@ -137,7 +137,7 @@ export function Figures({
       {table.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of figures have no names, and none moves
         <tr key={index}>
-          {linked ? <LeadCell leads={linked} led={linked.of[index]} /> : null}
+          {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
           {names.map((name, column) => {
             const text = texts[column]?.(line[name]) ?? "";
             return (
@@ -152,11 +152,11 @@ export function Figures({
   );
 }
 
-function LeadCell({ leads: { choice, to, what }, led }: { leads: Leads; led: Led | undefined }) {
+function LeadCell({ leads: { choice, to, what }, target }: { leads: Leads; target: LinkTarget | undefined }) {
   return (
     <td>
-      {led ? (
-        <Lead choice={choice} to={to(led)}>
+      {target ? (
+        <Lead choice={choice} to={to(target)}>
           {what}
         </Lead>
       ) : null}

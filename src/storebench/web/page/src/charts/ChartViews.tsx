@@ -23,8 +23,8 @@ import {
   type Figure,
   figuresOf,
   type Layout,
-  ledIn,
   lineNames,
+  linkTargetsIn,
   operationsIn,
   scaledBy,
 } from "../model/figures";
@@ -126,8 +126,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
         if (!metric) return [];
         const over = metricNamed(study, chart.over);
         const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
-        const own = operationsIn(study, chart, operations(study, cells));
-        return apart(chart, own)
+        const operationsShown = operationsIn(study, chart, operations(study, cells));
+        return apart(chart, operationsShown)
           .filter((some) => figures || hasCurves(artifacts, metric, some, over))
           .map((some) => ({
             key: [place, ...some.map(({ name }) => name)].join(" "),
@@ -235,7 +235,7 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
       spec={spec}
       table={table}
       places={names}
-      leads={{ choice, of: ledIn(data), to: toNext, what: "attempts" }}
+      leads={{ choice, of: linkTargetsIn(data), to: toNext, what: "attempts" }}
       note={[data.note, countsText(data, figure), limitsText(study, used)].filter(Boolean).join(" ")}
     />
   );

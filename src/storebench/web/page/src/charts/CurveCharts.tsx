@@ -3,7 +3,7 @@ import type { CellArtifacts, CellFigures, Chart as ChartOf, Metric, Operation, S
 import { datasetsText, namesOf, titleOf } from "../model/cells";
 import { type Choice, isShown, kindOf, scaleFor, scaleOf, valueLabel } from "../model/choice";
 import { chartTitle, mixed } from "../model/figures";
-import { ledOf, toNext } from "../model/lead";
+import { linkTargetOf, toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
 import { valuesOf } from "../ui/Controls";
@@ -87,7 +87,7 @@ function CurveChart({
       sql={sqlBeside(
         "artifact",
         { study, cells, runs: [run], operations: operations.map(({ name }) => name) },
-        [metric, over].flatMap((one) => one?.name ?? []),
+        [metric, over].flatMap((shown) => shown?.name ?? []),
       )}
       name={[...operations.map(({ name }) => name), metric.name, panel].filter(Boolean).join("-")}
       description={description}
@@ -107,7 +107,7 @@ function CurveChart({
       table={curveTable(study, curves, metric, names, run, attemptsOf, over)}
       leads={{
         choice,
-        of: curves.flatMap(({ cell, points }) => points.map(() => ledOf(cell))),
+        of: curves.flatMap(({ cell, points }) => points.map(() => linkTargetOf(cell))),
         to: toNext,
         what: "attempts",
       }}

@@ -5,7 +5,7 @@ import { columns, datasetsText, namesOf } from "../model/cells";
 import { type Choice, hiddenOf, isByValue, isShown } from "../model/choice";
 import { chartTitle, mixed } from "../model/figures";
 import { heading, remark, soundness, WHOLE } from "../model/format";
-import { ledOf, toNext } from "../model/lead";
+import { linkTargetOf, toNext } from "../model/lead";
 import { originColumns, originOf, sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
 import { Filters, OrderMenu } from "../ui/Controls";
@@ -131,7 +131,12 @@ export function PhaseChart({
         ...originColumns(originOf([cell.attempt])),
       }))}
       places={names}
-      leads={{ choice, of: cells.map(({ attempt }) => ledOf(attempt)), to: toNext, what: "the attempt" }}
+      leads={{
+        choice,
+        of: cells.map(({ attempt }) => linkTargetOf(attempt)),
+        to: toNext,
+        what: "the attempt",
+      }}
       note={[
         single ? "" : "One attempt of each cell.",
         phases.some(([phase]) => WHOLE.has(phase))

@@ -2,7 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { type CellPhases, verdictVerdictValues as LABELS, type Metric, type Verdict } from "../api/types";
 import { labels, type Places } from "../model/cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "../model/format";
-import { ledOf } from "../model/lead";
+import { linkTargetOf } from "../model/lead";
 import { colourOf, pale, type Theme } from "../ui/theme";
 import { figure, frame, lines, NARROW, quantity } from "./frame";
 
@@ -28,8 +28,8 @@ const REST = ["other", "#DDDDDD"] as const;
 /** Return the colour of a phase. `all` are the phases of all cells, so that a phase has the same colour in every chart. */
 export function phaseColour(phase: string, all: string[]): string {
   if (phase === REST[0]) return REST[1];
-  const own = all.filter((name) => !(name in PHASES) && name !== REST[0]);
-  return PHASES[phase] ?? (OWN[Math.max(0, own.indexOf(phase)) % OWN.length] as string);
+  const others = all.filter((name) => !(name in PHASES) && name !== REST[0]);
+  return PHASES[phase] ?? (OWN[Math.max(0, others.indexOf(phase)) % OWN.length] as string);
 }
 
 /** Return the fill of a phase: pale if Kubernetes reports the phase in whole seconds. */
@@ -69,9 +69,9 @@ export function phasesSpec(
         position,
         seconds: cell.phases[phase] ?? 0,
         took: cellText(`${phase}_s`, cell.phases[phase] ?? 0),
-        told: WHOLE.has(phase) ? TO_THE_SECOND : "measured",
+        resolution: WHOLE.has(phase) ? TO_THE_SECOND : "measured",
         remark: remark(cell.attempt),
-        led: ledOf(cell.attempt),
+        target: linkTargetOf(cell.attempt),
       }))
       .filter(({ seconds }) => seconds > 0),
   );
@@ -96,15 +96,15 @@ export function phasesSpec(
         legend: picture ? { orient: "bottom", columns: 4 } : null,
       },
       stroke: {
-        condition: { test: `datum.told === '${TO_THE_SECOND}'`, value: theme.text },
+        condition: { test: `datum.resolution === '${TO_THE_SECOND}'`, value: theme.text },
         value: null,
       },
       strokeDash: {
-        field: "told",
+        field: "resolution",
         type: "nominal",
         title: null,
         scale: { domain: [TO_THE_SECOND, "measured"], range: [[3, 2], []] },
-        legend: values.some(({ told }) => told === TO_THE_SECOND)
+        legend: values.some(({ resolution }) => resolution === TO_THE_SECOND)
           ? {
               orient: "top",
               values: [TO_THE_SECOND],
@@ -150,8 +150,8 @@ export function labelText({ verdict, unit }: Pick<Verdict, "verdict" | "unit">):
 
 /** Return the texts of these verdicts, each once, in the order of the labels. */
 export function saidOf(verdicts: Pick<Verdict, "verdict" | "unit">[]): Map<string, Label> {
-  const found = LABELS.flatMap((label) => verdicts.filter(({ verdict }) => verdict === label));
-  return new Map(found.map((verdict) => [labelText(verdict), verdict.verdict]));
+  const ordered = LABELS.flatMap((label) => verdicts.filter(({ verdict }) => verdict === label));
+  return new Map(ordered.map((verdict) => [labelText(verdict), verdict.verdict]));
 }
 
 /** Return whether a verdict has a ratio: figures of 0 or below have none. */
@@ -170,7 +170,7 @@ export function ratiosSpec(
   const values = verdicts.filter(hasRatio).map((verdict) => ({
     ...verdict,
     said: labelText(verdict),
-    led: ledOf(verdict),
+    target: linkTargetOf(verdict),
     cell: `${verdict.remarks.length ? "▲ " : ""}${verdict.operation} ${name(verdict)}`,
   }));
   const shown = saidOf(values);
@@ -180,8 +180,8 @@ export function ratiosSpec(
   const band = { low: 1 / (1 + margin), high: 1 + margin };
   // show intervals completely, on a logarithmic axis, where 2 and 1/2 have the same distance from 1
   const domain = [
-    Math.min(band.low, ...values.map((one) => one.ratio_low ?? one.ratio)),
-    Math.max(band.high, ...values.map((one) => one.ratio_high ?? one.ratio)),
+    Math.min(band.low, ...values.map((point) => point.ratio_low ?? point.ratio)),
+    Math.max(band.high, ...values.map((point) => point.ratio_high ?? point.ratio)),
   ];
   const ratio = (field: string) => ({
     ...quantity(field, "B / A, logarithmic"),
@@ -205,7 +205,7 @@ export function ratiosSpec(
         encoding: { x: ratio("low"), x2: { field: "high" } },
       },
       {
-        data: { values: values.filter((one) => one.ratio_low !== null) },
+        data: { values: values.filter((point) => point.ratio_low !== null) },
         mark: { type: "rule", strokeWidth: 2 },
         encoding: { y, x: ratio("ratio_low"), x2: { field: "ratio_high" }, color },
       },
@@ -243,7 +243,7 @@ export function tableSpec(table: Record<string, string>[], theme: Theme): TopLev
   const widths = headings.map((_, n) => 16 + 7 * Math.max(...all.map((line) => (line[n] ?? "").length)));
   const starts = widths.map((_, n) => widths.slice(0, n).reduce((sum, width) => sum + width, 8));
   const values = all.flatMap((line, y) => line.map((text, n) => ({ text, x: starts[n], y })));
-  const width = widths.reduce((sum, one) => sum + one, 8);
+  const width = widths.reduce((sum, columnWidth) => sum + columnWidth, 8);
   return {
     ...frame("", width, theme),
     autosize: "pad",

@@ -3,7 +3,7 @@ import type { Attempt, CellArtifacts, Metric, Operation, Study } from "../api/ty
 import { cellLabel, columns, datasetText, differing, namesOf, placesText } from "../model/cells";
 import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Layout, panelled } from "../model/figures";
-import { ledOf } from "../model/lead";
+import { linkTargetOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
 import { figureIn, unitOf } from "../model/units";
 import { colourOf, type Theme } from "../ui/theme";
@@ -63,8 +63,8 @@ export function curvePanels(
 ): CurvePanel[] {
   const of = new Set(operations.map(({ name }) => name));
   const chosen = cells.filter((cell) => of.has(cell.operation) && pointsOf(cell, metric, over).length > 0);
-  const own = ["store", "client", "operation", ...namesOf(study, cells)];
-  const names = differing(chosen, own).filter((name) => name !== colour && name !== panel);
+  const properties = ["store", "client", "operation", ...namesOf(study, cells)];
+  const names = differing(chosen, properties).filter((name) => name !== colour && name !== panel);
   return panelled(chosen, panel).map(([name, some]) => ({
     name,
     curves: some.map((cell) => ({
@@ -77,7 +77,10 @@ export function curvePanels(
 
 /** Place percentiles on the x-axis: each further nine takes the same length. 100 % is at twice the position of the last percentile. */
 function placed(points: [number, number][]): [number, number, number][] {
-  const last = Math.max(0, ...points.map(([percentile]) => percentile).filter((one) => one < 100));
+  const last = Math.max(
+    0,
+    ...points.map(([percentile]) => percentile).filter((percentile) => percentile < 100),
+  );
   const nines = (percentile: number) => 100 / (100 - percentile);
   return points.map(([percentile, value]) => [
     percentile < 100 ? nines(percentile) : 2 * nines(last),
@@ -110,7 +113,7 @@ export function curveSpec(
       cell: cellLabel(study, cell),
       dataset: datasetText(study, cell),
       colour: valueLabel(nameOf(cell, colour)),
-      led: ledOf(cell),
+      target: linkTargetOf(cell),
     };
     const all = isShare
       ? placed(points)
@@ -126,9 +129,9 @@ export function curveSpec(
         text: figureIn(metric.unit, value),
       }));
   });
-  const most = Math.max(10, ...values.map((one) => one.x));
+  const most = Math.max(10, ...values.map((point) => point.x));
   const nines = Array.from({ length: Math.floor(Math.log10(most)) }, (_, n) => 10 ** (n + 1));
-  const figures = values.map((one) => one.at);
+  const figures = values.map((point) => point.at);
   const domain = [Math.min(...figures), Math.max(...figures)];
   const lines = [...new Set(curves.map((curve) => curve.name))];
   return {
@@ -160,7 +163,7 @@ export function curveSpec(
         title: null,
         scale: { domain: names.map(valueLabel), range: names.map((_, place) => colourOf(theme, place)) },
         legend: picture
-          ? { orient: "top", columns: 6, values: [...new Set(values.map((one) => one.colour))] }
+          ? { orient: "top", columns: 6, values: [...new Set(values.map((point) => point.colour))] }
           : null,
       },
     },
@@ -228,7 +231,7 @@ export function curveTable(
     ...originColumns(originOf(attemptsOf(cell))),
   });
   return curves.flatMap(({ cell, points }) => {
-    const own = whose(cell);
-    return points.map(([x, value]) => ({ ...own, [along]: x, [name]: value }));
+    const curve = whose(cell);
+    return points.map(([x, value]) => ({ ...curve, [along]: x, [name]: value }));
   });
 }

@@ -2,7 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { cellLabel, datasetText, type Places, titleOf } from "../model/cells";
 import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf, runOf } from "../model/figures";
-import { ledOf } from "../model/lead";
+import { linkTargetOf } from "../model/lead";
 import { digits } from "../model/units";
 import { colourOf, type Theme } from "../ui/theme";
 import { figure as exact, frame, NAME_HEIGHT, NARROW, quantity, shape, tens } from "./frame";
@@ -47,11 +47,11 @@ function bestOf(values: number[], { better }: Figure): number {
 function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axis {
   const measured = (value: number) => value * figure.unit.scale;
   const { text } = figure.unit.compared(all.map(measured));
-  const own = (value: number) => text(measured(value));
+  const measuredText = (value: number) => text(measured(value));
   const place = (value: number) => value;
-  if (scale === "linear") return { title: figure.axis, type: "linear", zero: 0, place, text: own };
+  if (scale === "linear") return { title: figure.axis, type: "linear", zero: 0, place, text: measuredText };
   if (scale === "logarithmic")
-    return { title: `${figure.axis}, logarithmic`, type: "log", zero: null, place, text: own };
+    return { title: `${figure.axis}, logarithmic`, type: "log", zero: null, place, text: measuredText };
   const best = bestOf(medians, figure);
   const times = (value: number) => (figure.better === "lower" ? value / best : best / value);
   return {
@@ -59,7 +59,7 @@ function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axi
     type: "log",
     zero: 1,
     place: times,
-    text: (value) => (value === best ? `best: ${own(value)}` : `${digits(times(value), 3)} ×`),
+    text: (value) => (value === best ? `best: ${measuredText(value)}` : `${digits(times(value), 3)} ×`),
   };
 }
 
@@ -99,7 +99,7 @@ export function medianSpec(
     const placed = bar.dots.map((dot) => ({
       ...about,
       ...dot,
-      led: ledOf({ ...cell, ...dot }),
+      target: linkTargetOf({ ...cell, ...dot }),
       at: at(dot.value),
       middle: top + BAR / 2,
     }));
@@ -108,7 +108,7 @@ export function medianSpec(
       bars.push({
         ...about,
         ...spread,
-        led: ledOf({ ...cell, ...runOf(cell) }),
+        target: linkTargetOf({ ...cell, ...runOf(cell) }),
         limit: limits.has(bar),
         from: axis.zero ?? floor,
         to: at(spread.median),
@@ -285,7 +285,7 @@ const lineName = ({ name, limit }: Line) => (limit ? `${name} (${LIMIT})` : name
 
 /** Return the factor by which an axis must exceed its figures, so that texts have room after the bars. */
 function room(data: ChartData, texts: string[], width: number): number {
-  const longest = (some: string[]) => LETTER * Math.max(0, ...some.map((one) => one.length));
+  const longest = (some: string[]) => LETTER * Math.max(0, ...some.map((text) => text.length));
   const named = data.panels.flatMap((panel) => [panel.name, ...panel.lines.map(lineName)]);
   const names = width < NARROW ? 0 : Math.min(width / 2, longest(named));
   const plot = Math.max(80, width - names - 30);

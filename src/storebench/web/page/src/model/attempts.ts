@@ -3,7 +3,7 @@ import { columns, isNumeric, isOfDataset, namesOf, type Places, placeOf, titleOf
 import { axisKey, metricKey } from "./choice";
 import { moment, remark } from "./format";
 import { machineText } from "./provenance";
-import { told } from "./study";
+import { metricsByRank } from "./study";
 import { compared, NONE } from "./units";
 
 /** A column of a table of attempts; `sort` is the API's name of the sort order. */
@@ -114,7 +114,7 @@ const place = (study: Places, name: string): Named => ({
 
 /** Return the columns of these attempts, including axes, datasets and the study's own figures. */
 export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
-  const { first, second } = told(study, attempts);
+  const { first, second } = metricsByRank(study, attempts);
   const only = first.length === 1 ? first[0] : undefined;
   const places = namesOf(study, attempts);
   const units = [...new Set(attempts.map(({ unit }) => unit))];
@@ -122,7 +122,7 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
     units.map((unit) => [
       unit,
       written(
-        attempts.filter((one) => one.unit === unit),
+        attempts.filter((attempt) => attempt.unit === unit),
         unit,
         ({ value }) => value,
       ),

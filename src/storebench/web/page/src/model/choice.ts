@@ -103,7 +103,7 @@ export function ordered(asked: Asked, stores: string[]): string[] {
 export function moved(asked: Asked, stores: string[], store: string, by: number): Record<string, string> {
   const now = ordered(asked, stores);
   const to = now.indexOf(store) + by;
-  const others = now.filter((one) => one !== store);
+  const others = now.filter((name) => name !== store);
   return { stores: text([...others.slice(0, to), store, ...others.slice(to)]) };
 }
 

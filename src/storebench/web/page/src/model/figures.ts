@@ -1,7 +1,7 @@
 import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "../api/types";
 import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
 import { remark, type Soundness, soundness } from "./format";
-import { type Led, ledOf } from "./lead";
+import { type LinkTarget, linkTargetOf } from "./lead";
 import { originColumns, originOf } from "./provenance";
 import { figureOf, isLimit, titleOfOperation } from "./study";
 import { compared, type Unit, unitOf } from "./units";
@@ -149,29 +149,35 @@ export function scaledBy(data: ChartData): number[] {
 /** Return whether a cell's figures cover a client or an engine. If its own attempts have no figures, other cells of the store decide. */
 function coverOf(cell: CellFigures, cells: CellFigures[]): Cover {
   const alike = [cell, ...cells.filter((other) => other.store === cell.store)];
-  return alike.flatMap((one) => one.attempts).find((attempt) => attempt.figures_cover)?.figures_cover ?? null;
+  return (
+    alike.flatMap((cell) => cell.attempts).find((attempt) => attempt.figures_cover)?.figures_cover ?? null
+  );
 }
 
 /** Describe how these attempts at one operation differ in durability, or in what they deliver; null if they do not differ. */
 export function mixed(attempts: Attempt[]): string | null {
-  const found = [
-    kinds(attempts, "Their durability differs", (one) => one.durability),
-    kinds(attempts, "What they deliver differs", (one) => one.delivers),
+  const differences = [
+    kinds(attempts, "Their durability differs", (attempt) => attempt.durability),
+    kinds(attempts, "What they deliver differs", (attempt) => attempt.delivers),
   ];
-  return found.filter(Boolean).join(" ") || null;
+  return differences.filter(Boolean).join(" ") || null;
 }
 
-function kinds(attempts: Attempt[], what: string, kindOf: (one: Attempt) => string | null): string | null {
+function kinds(
+  attempts: Attempt[],
+  what: string,
+  kindOf: (attempt: Attempt) => string | null,
+): string | null {
   const known = attempts.filter(kindOf);
   const kinds = [...new Set(known.map(kindOf))];
   if (kinds.length < 2) return null;
   // omit the client if all clients of the store are of the same kind
-  const name = (one: Attempt) =>
-    known.some((other) => other.store === one.store && kindOf(other) !== kindOf(one))
-      ? `${one.store} ${one.client}`
-      : one.store;
+  const name = (attempt: Attempt) =>
+    known.some((other) => other.store === attempt.store && kindOf(other) !== kindOf(attempt))
+      ? `${attempt.store} ${attempt.client}`
+      : attempt.store;
   const parts = kinds.map((kind) => {
-    const names = new Set(known.filter((one) => kindOf(one) === kind).map(name));
+    const names = new Set(known.filter((attempt) => kindOf(attempt) === kind).map(name));
     return `${kind} (${[...names].join(", ")})`;
   });
   return `${what}: ${parts.join(", ")}.`;
@@ -212,8 +218,8 @@ export function chartData(
     panels: panelled(chosen, layout.panel).map(([name, some]) => ({
       name,
       lines: [false, true].flatMap((limit) => {
-        const own = some.filter((cell) => (others && isLimit(study, cell.store)) === limit);
-        return [...linesOf(study, own, limit ? [...new Set(["store", ...names])] : names, figure)]
+        const panelCells = some.filter((cell) => (others && isLimit(study, cell.store)) === limit);
+        return [...linesOf(study, panelCells, limit ? [...new Set(["store", ...names])] : names, figure)]
           .map(([name, bars]) => ({ name, bars: bars.sort(byColour), limit }))
           .sort(order);
       }),
@@ -224,10 +230,10 @@ export function chartData(
 
 /** Group cells by panel, with the panel's name, which is empty for a single panel. */
 export function panelled<T extends CellName>(cells: T[], panel: string): [string, T[]][] {
-  const own = panel === "operation" ? "" : panel;
+  const axis = panel === "operation" ? "" : panel;
   const panels = new Map<string, T[]>();
-  for (const cell of [...cells].sort(byPlace(own)))
-    grouped(panels, own ? placesText(cell, [own]) || `no ${own}` : "", []).push(cell);
+  for (const cell of [...cells].sort(byPlace(axis)))
+    grouped(panels, axis ? placesText(cell, [axis]) || `no ${axis}` : "", []).push(cell);
   return [...panels];
 }
 
@@ -240,9 +246,9 @@ function linesOf(study: Study, cells: CellFigures[], names: string[], figure: Fi
 }
 
 function grouped<T>(groups: Map<string, T>, name: string, empty: T): T {
-  const found = groups.get(name) ?? empty;
-  groups.set(name, found);
-  return found;
+  const group = groups.get(name) ?? empty;
+  groups.set(name, group);
+  return group;
 }
 
 /** Compare cells by an axis's values; stores and clients are already in order. */
@@ -286,8 +292,8 @@ function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figu
 }
 
 /** Return the targets of the links in a chart's table, line by line. */
-export const ledIn = (data: ChartData): Led[] =>
-  barsOf(data).flatMap(({ cell, spread }) => (spread ? [ledOf({ ...cell, ...runOf(cell) })] : []));
+export const linkTargetsIn = (data: ChartData): LinkTarget[] =>
+  barsOf(data).flatMap(({ cell, spread }) => (spread ? [linkTargetOf({ ...cell, ...runOf(cell) })] : []));
 
 /** Return the run of a cell's figures. */
 export function runOf({ attempts }: CellFigures): { run_id?: string } {
@@ -313,7 +319,8 @@ export function chartTable(
             run: cell.attempts[0]?.run_id ?? "",
             ...originColumns(originOf(cell.attempts)),
             delivers:
-              [...new Set(cell.attempts.map((one) => one.delivers))].filter(Boolean).join(", ") || null,
+              [...new Set(cell.attempts.map((attempt) => attempt.delivers))].filter(Boolean).join(", ") ||
+              null,
             ...spread,
             unit: figure.axis,
           },

@@ -4,7 +4,7 @@
 export type To = Record<string, string>;
 
 /** The subject of a figure: a cell's operation, possibly within a run, or a single attempt. */
-export interface Led {
+export interface LinkTarget {
   cell_key: string;
   operation: string;
   run_id?: string;
@@ -12,7 +12,7 @@ export interface Led {
 }
 
 /** Return only these fields of a larger object. */
-export const ledOf = ({ cell_key, operation, run_id, attempt_id }: Led): Led => ({
+export const linkTargetOf = ({ cell_key, operation, run_id, attempt_id }: LinkTarget): LinkTarget => ({
   cell_key,
   operation,
   ...(run_id ? { run_id } : {}),
@@ -20,7 +20,7 @@ export const ledOf = ({ cell_key, operation, run_id, attempt_id }: Led): Led => 
 });
 
 /** Return the link to the history of a cell's operation. */
-export const toHistory = ({ cell_key, operation }: Led, metric = ""): To => ({
+export const toHistory = ({ cell_key, operation }: LinkTarget, metric = ""): To => ({
   view: "history",
   cell: cell_key,
   operation,
@@ -28,7 +28,7 @@ export const toHistory = ({ cell_key, operation }: Led, metric = ""): To => ({
 });
 
 /** Return the link to a run's attempts at a cell's operation, without the table's other filters. */
-export const toAttempts = ({ cell_key, operation, run_id }: Led): To => ({
+export const toAttempts = ({ cell_key, operation, run_id }: LinkTarget): To => ({
   view: "table",
   only: cell_key,
   operation,
@@ -37,8 +37,8 @@ export const toAttempts = ({ cell_key, operation, run_id }: Led): To => ({
 });
 
 /** Return the link to an attempt's phases, or for a cell's operation to its attempts. */
-export function toNext(led: Led): To {
-  const { run_id, attempt_id } = led;
-  if (!run_id || !attempt_id) return toAttempts(led);
+export function toNext(target: LinkTarget): To {
+  const { run_id, attempt_id } = target;
+  if (!run_id || !attempt_id) return toAttempts(target);
   return { view: "phases", attempt: attempt_id, run: run_id };
 }

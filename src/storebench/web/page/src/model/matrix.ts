@@ -41,7 +41,7 @@ export function square(
     return { state: "excluded", detail: "not an operation of this store", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
   // its task fails at once if an operation that it depends on has no data for it
-  const why = needed.map((one) => NOTHING_TO_WORK_ON[one.state]).find((one) => one !== undefined);
+  const why = needed.map((square) => NOTHING_TO_WORK_ON[square.state]).find((reason) => reason !== undefined);
   if (why && (task || over)) return { state: "not run", detail: why, attempt: null };
   if (task?.state === "failed" && task.start_date === null)
     return { state: "not run", detail: "its task was ended before it began", attempt: null };
@@ -58,13 +58,13 @@ export function square(
  * operations, because the first operations may be untypical. Null without an expected duration and without a completed operation.
  */
 export function secondsLeft(
-  done: number,
+  ended: number,
   planned: number,
   elapsed_s: number,
   expected_s: number | null,
 ): number | null {
-  if (planned <= done) return null;
+  if (planned <= ended) return null;
   const before = expected_s === null ? 0 : planned / 2;
-  if (done + before === 0) return null;
-  return ((elapsed_s + (expected_s ?? 0) / 2) / (done + before)) * (planned - done);
+  if (ended + before === 0) return null;
+  return ((elapsed_s + (expected_s ?? 0) / 2) / (ended + before)) * (planned - ended);
 }

@@ -7,28 +7,30 @@ const each = (texts: (string | null)[]) =>
 /** Return the origin of several attempts' figures. A value that attempts share is listed once. */
 export function originOf(attempts: Attempt[]): Origin {
   return {
-    servers: each(attempts.map((one) => [one.server_name, one.server_version].filter(Boolean).join(" "))),
-    durability: each(attempts.map((one) => one.durability)),
+    servers: each(
+      attempts.map((attempt) => [attempt.server_name, attempt.server_version].filter(Boolean).join(" ")),
+    ),
+    durability: each(attempts.map((attempt) => attempt.durability)),
     machines: machinesOf(attempts.flatMap(({ machine }) => (machine ? [machine] : []))),
-    code_versions: each(attempts.map((one) => one.code_version)),
-    dates: each(attempts.map((one) => one.recorded_at.slice(0, 10))).sort(),
+    code_versions: each(attempts.map((attempt) => attempt.code_version)),
+    dates: each(attempts.map((attempt) => attempt.recorded_at.slice(0, 10))).sort(),
   };
 }
 
 /** Merge the origins of several cells. */
 export function together(origins: Origin[]): Origin {
   return {
-    servers: each(origins.flatMap((one) => one.servers)),
-    durability: each(origins.flatMap((one) => one.durability)),
-    machines: machinesOf(origins.flatMap((one) => one.machines)),
-    code_versions: each(origins.flatMap((one) => one.code_versions)),
-    dates: each(origins.flatMap((one) => one.dates)).sort(),
+    servers: each(origins.flatMap((origin) => origin.servers)),
+    durability: each(origins.flatMap((origin) => origin.durability)),
+    machines: machinesOf(origins.flatMap((origin) => origin.machines)),
+    code_versions: each(origins.flatMap((origin) => origin.code_versions)),
+    dates: each(origins.flatMap((origin) => origin.dates)).sort(),
   };
 }
 
 /** Return machines without duplicates. */
 function machinesOf(machines: Machine[]): Machine[] {
-  return [...new Map(machines.map((one) => [machineText(one), one])).values()];
+  return [...new Map(machines.map((machine) => [machineText(machine), machine])).values()];
 }
 
 /** Describe a machine in words, without unknown values. */
@@ -74,7 +76,7 @@ export function originText({ servers, durability, machines, code_versions, dates
 
 /** Describe the source of these attempts' figures in one line: run, dataset, origin and method. */
 export function sourceOf(run: string, dataset: string, attempts: Attempt[]): string {
-  const methods = list(each(attempts.map((one) => String(one.method_version))));
+  const methods = list(each(attempts.map((attempt) => String(attempt.method_version))));
   return [run, dataset, originText(originOf(attempts)), methods && `method ${methods}`]
     .filter(Boolean)
     .join(" · ");

@@ -26,7 +26,7 @@ type Asked = URLSearchParams;
 /** A ranking and its study. */
 export interface Ranked {
   study: Study;
-  found: Ranking;
+  ranking: Ranking;
 }
 
 /** A cell, ranked or not. */
@@ -54,8 +54,8 @@ export function questionOf(asked: Asked, study: string): Query<"/api/ranking"> {
 }
 
 /** Return the changes after which the address names exactly this ranking. */
-export function missingIn(asked: Asked, found: Ranking): Record<string, string> {
-  const full = addressOf(found);
+export function missingIn(asked: Asked, ranking: Ranking): Record<string, string> {
+  const full = addressOf(ranking);
   const stale = [...asked.keys()].filter((name) => name.startsWith(rankKey(AXIS)) && !(name in full));
   const wanted = { ...full, ...Object.fromEntries(stale.map((name) => [name, ""])) };
   return Object.fromEntries(
@@ -63,18 +63,18 @@ export function missingIn(asked: Asked, found: Ranking): Record<string, string> 
   );
 }
 
-function addressOf(found: Ranking): Record<string, string> {
+function addressOf(ranking: Ranking): Record<string, string> {
   const chosen: Record<string, string> = {
-    study: found.study,
-    operation: found.operation,
-    metric: found.metric,
-    rows: String(found.rows),
-    seed: String(found.seed),
-    ...Object.fromEntries(Object.entries(found.axes).map(([name, value]) => [axisOf(name), value])),
-    environment: found.environment ?? "",
-    guarantee: found.guarantee ?? "",
-    include: found.included.join(","),
-    margin: String(found.margin_percent),
+    study: ranking.study,
+    operation: ranking.operation,
+    metric: ranking.metric,
+    rows: String(ranking.rows),
+    seed: String(ranking.seed),
+    ...Object.fromEntries(Object.entries(ranking.axes).map(([name, value]) => [axisOf(name), value])),
+    environment: ranking.environment ?? "",
+    guarantee: ranking.guarantee ?? "",
+    include: ranking.included.join(","),
+    margin: String(ranking.margin_percent),
   };
   return Object.fromEntries(Object.entries(chosen).map(([name, value]) => [rankKey(name), value]));
 }
@@ -94,12 +94,12 @@ const FIELDS: Record<string, string[]> = { dataset: ["rows", "seed"] };
 const KEPT: Record<string, string[]> = { metric: ["dataset", "environment"], operation: ["dataset"] };
 
 /** Return the changes of the address for another choice of this name. */
-export function chosen(found: Ranking, name: string, values: string[]): Record<string, string> {
-  const names = order(Object.keys(found.axes));
-  const axes = names.filter((one) => one.startsWith(AXIS));
+export function chosen(ranking: Ranking, name: string, values: string[]): Record<string, string> {
+  const names = order(Object.keys(ranking.axes));
+  const axes = names.filter((key) => key.startsWith(AXIS));
   const kept = [...(KEPT[name] ?? []), ...(name in KEPT ? axes : [])];
-  const later = names.slice(names.indexOf(name) + 1).filter((one) => !kept.includes(one));
-  const fields = (one: string) => FIELDS[one] ?? [one];
+  const later = names.slice(names.indexOf(name) + 1).filter((key) => !kept.includes(key));
+  const fields = (key: string) => FIELDS[key] ?? [key];
   return Object.fromEntries([
     ...later.flatMap(fields).map((field) => [rankKey(field), ""]),
     ...fields(name).map((field, place) => [rankKey(field), values[place] ?? ""]),
@@ -107,20 +107,20 @@ export function chosen(found: Ranking, name: string, values: string[]): Record<s
 }
 
 /** Return the changes for another metric. The guarantee is reset only for a metric that separates clients and engines. */
-export function chosenMetric(study: Study, found: Ranking, name: string): Record<string, string> {
-  const { [rankKey("guarantee")]: guarantee = "", ...others } = chosen(found, "metric", [name]);
+export function chosenMetric(study: Study, ranking: Ranking, name: string): Record<string, string> {
+  const { [rankKey("guarantee")]: guarantee = "", ...others } = chosen(ranking, "metric", [name]);
   const apart = [...study.metrics, ...study.common].filter(({ by_cover }) => by_cover);
-  const forgets = apart.some((metric) => metric.name === name || metric.name === found.metric);
+  const forgets = apart.some((metric) => metric.name === name || metric.name === ranking.metric);
   return forgets ? { ...others, [rankKey("guarantee")]: guarantee } : others;
 }
 
-export const chosenOnAxis = (found: Ranking, axis: string, value: string) =>
-  chosen(found, axisOf(axis), [value]);
+export const chosenOnAxis = (ranking: Ranking, axis: string, value: string) =>
+  chosen(ranking, axisOf(axis), [value]);
 
-/** Return the metrics that an operation can be ranked by: its ranking metric first, the common metrics last. */
+/** Return the metrics that an operation can be declared by: its ranking metric first, the common metrics last. */
 export function metricsOf(study: Study, operation: string): Metric[] {
-  const own = study.operations.find(({ name }) => name === operation);
-  const names = own ? scalarsOf(study, own) : [];
+  const declared = study.operations.find(({ name }) => name === operation);
+  const names = declared ? scalarsOf(study, declared) : [];
   return [...study.metrics.filter(({ name }) => names.includes(name)), ...study.common].filter(
     ({ better }) => better !== "neither",
   );

@@ -43,8 +43,8 @@ export function sqlBeside(
   names: string[] = [],
 ): string {
   const places = [...axesOf(study, cells), ...datasetNamesOf(study)].map(column);
-  const own = table === "artifact" ? ["name", "content"] : ["name", "seconds"];
-  const columns = [...WHICH, ...places, ...STATE, ...own, ...ORIGIN, MACHINE];
+  const values = table === "artifact" ? ["name", "content"] : ["name", "seconds"];
+  const columns = [...WHICH, ...places, ...STATE, ...values, ...ORIGIN, MACHINE];
   return [
     `SELECT ${columns.join(", ")}`,
     `FROM storebench.${study.name} JOIN storebench.${table} USING (attempt_id)`,
@@ -62,8 +62,8 @@ export function sqlOfRanking(
 ): string {
   const groups = cells
     .filter(({ environment_hash }) => environment_hash !== null)
-    .map((one) =>
-      [one.cell_key, one.environment_hash ?? "", one.parameters_hash ?? ""].map(quoted).join(", "),
+    .map((cell) =>
+      [cell.cell_key, cell.environment_hash ?? "", cell.parameters_hash ?? ""].map(quoted).join(", "),
     );
   const figure = column(metric);
   const at = (share: number, name: string) =>
@@ -73,7 +73,7 @@ export function sqlOfRanking(
     `SELECT cell_key, count(${figure}) AS n, count(DISTINCT run_id) AS runs, ${quartiles.join(", ")}`,
     `FROM storebench.${study}`,
     `WHERE operation = ${quoted(operation)} AND status = 'verified' AND disturbed IS NULL AND NOT warm_up`,
-    `AND (cell_key, environment_hash, coalesce(parameters_hash, '')) IN (${groups.map((one) => `(${one})`).join(", ") || "(NULL, NULL, NULL)"})`,
+    `AND (cell_key, environment_hash, coalesce(parameters_hash, '')) IN (${groups.map((group) => `(${group})`).join(", ") || "(NULL, NULL, NULL)"})`,
     "GROUP BY cell_key ORDER BY median;\n",
   ].join("\n");
 }

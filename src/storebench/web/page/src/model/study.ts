@@ -36,7 +36,7 @@ export const scalarsOf = (study: Study, operation: Operation): string[] =>
   operation.metrics.filter((name) => metricNamed(study, name)?.kind === "scalar");
 
 /** Return the metrics that tables show: the ranking metric of each operation as `first`, and its next scalar metric as `second`. */
-export function told(study: Study, attempts: Attempt[]): { first: Metric[]; second: Metric[] } {
+export function metricsByRank(study: Study, attempts: Attempt[]): { first: Metric[]; second: Metric[] } {
   const operations = operationsOf(
     study,
     attempts.map((attempt) => attempt.operation),
@@ -51,7 +51,7 @@ export function told(study: Study, attempts: Attempt[]): { first: Metric[]; seco
 
 /** Describe an attempt's result in a text that fits into a square of the grid. */
 export function resultText(study: Study, attempt: Attempt): string {
-  const others = told(study, [attempt]).second.filter(({ name }) => name in attempt.metrics);
+  const others = metricsByRank(study, [attempt]).second.filter(({ name }) => name in attempt.metrics);
   const texts = others.map(({ name, unit }) => figureIn(unit, attempt.metrics[name]));
   return [figureIn(attempt.unit, attempt.value), ...texts].join(" · ");
 }

@@ -56,10 +56,11 @@ export function compared(name: string | null | undefined, values: Maybe[]): Figu
   const least = sizes.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
   const most = sizes.reduce((one, other) => Math.max(one, other), 0);
   const shared = most > RANGE * least ? undefined : scaleOf(most, unit);
-  const own = (value: number) => shared ?? scaleOf(value, unit);
+  const scaleFor = (value: number) => shared ?? scaleOf(value, unit);
   return {
-    text: (value) => (value === null || value === undefined ? NONE : written(value, own(value))),
-    interval: (low, high, median) => `${numberIn(low, own(median))} to ${written(high, own(median))}`,
+    text: (value) => (value === null || value === undefined ? NONE : written(value, scaleFor(value))),
+    interval: (low, high, median) =>
+      `${numberIn(low, scaleFor(median))} to ${written(high, scaleFor(median))}`,
   };
 }
 
@@ -76,12 +77,12 @@ function scaleOf(value: number, unit: string): Scale {
   const scales = SCALES.get(unit) ?? [scale(unit)];
   const fits = value
     ? // 999.5 is rounded to 1,000
-      (one: Scale) => (Math.abs(value) * one.times) / one.by < RANGE - 0.5
-    : (one: Scale) => one.unit === OF_ZERO.get(unit);
+      (scale: Scale) => (Math.abs(value) * scale.times) / scale.by < RANGE - 0.5
+    : (scale: Scale) => scale.unit === OF_ZERO.get(unit);
   return scales.find(fits) ?? (scales.at(-1) as Scale);
 }
 
-const written = (value: number, one: Scale) => `${numberIn(value, one)} ${one.unit}`.trim();
+const written = (value: number, scale: Scale) => `${numberIn(value, scale)} ${scale.unit}`.trim();
 
 function numberIn(value: number, { unit, times, by }: Scale): string {
   const number = (value * times) / by;

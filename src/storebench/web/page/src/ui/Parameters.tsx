@@ -45,8 +45,13 @@ export function ParameterFields({
     change(value.trim() ? { ...others, [name]: value } : others);
   };
   const fields = (some: Parameter[]) =>
-    some.map((one) => (
-      <ParameterField key={one.name} of={one} value={typed[one.name] ?? ""} set={(to) => set(one.name, to)} />
+    some.map((field) => (
+      <ParameterField
+        key={field.name}
+        of={field}
+        value={typed[field.name] ?? ""}
+        set={(to) => set(field.name, to)}
+      />
     ));
   const more = parameters.filter(({ main }) => !main);
   const [open] = useState(() => more.some(({ name }) => name in typed));

@@ -31,7 +31,7 @@ export function colourOf(theme: Theme, place: number): string {
 
 /** Mix a colour with the background: 40 % colour, 60 % background. */
 export function pale(theme: Theme, colour: string): string {
-  const parts = [colour, theme.ground].map((one) => one.match(/[\da-f]{2}/gi) ?? []);
+  const parts = [colour, theme.ground].map((text) => text.match(/[\da-f]{2}/gi) ?? []);
   const [channels, ground] = parts.map((part) => part.map((text) => Number.parseInt(text, 16)));
   const mixed = channels?.map((part, at) => Math.round(0.4 * part + 0.6 * (ground?.[at] ?? 0)));
   return `#${mixed?.map((part) => part.toString(16).padStart(2, "0")).join("")}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chartsOf, figureOf, operationsOf, resultText, told } from "../../src/model/study";
+import { chartsOf, figureOf, metricsByRank, operationsOf, resultText } from "../../src/model/study";
 import { ATTEMPT, BULK, FAILED, TOY, toy } from "../data";
 
 describe("a study", () => {
@@ -21,10 +21,10 @@ describe("a study", () => {
   });
 
   it("returns the ranking metrics of attempts, and the next metrics of their operations", () => {
-    const names = ({ first, second }: ReturnType<typeof told>) =>
+    const names = ({ first, second }: ReturnType<typeof metricsByRank>) =>
       [first, second].map((some) => some.map(({ name }) => name));
-    expect(names(told(BULK, [ATTEMPT, FAILED]))).toEqual([["only_s"], ["rows_per_s"]]);
-    expect(names(told(TOY, [toy("sum", 5), toy("shrink", 7)]))).toEqual([
+    expect(names(metricsByRank(BULK, [ATTEMPT, FAILED]))).toEqual([["only_s"], ["rows_per_s"]]);
+    expect(names(metricsByRank(TOY, [toy("sum", 5), toy("shrink", 7)]))).toEqual([
       ["sums_per_s", "saved_bytes"],
       ["files"],
     ]);

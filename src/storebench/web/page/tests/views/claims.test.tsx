@@ -55,7 +55,7 @@ it("a claim has its verdict, ratio, interval, number of rounds and run beside it
 });
 
 it("a study without claims has no table of them", () => {
-  const { container } = render(<ClaimTable found={NO_CLAIMS} />);
+  const { container } = render(<ClaimTable answer={NO_CLAIMS} />);
   expect(container.textContent).toBe("");
 });
 

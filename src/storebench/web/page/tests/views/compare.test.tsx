@@ -44,7 +44,7 @@ const RATIO = "B / A, the ratio of the figures";
 const ONE = FOUND.verdicts[0] as Verdict;
 
 it("says why a verdict cannot tell, and how many repeats would do", () => {
-  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={FOUND} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={FOUND} />);
   const cell = screen.getByText("cannot tell", { exact: false, selector: "td" });
   expect(cell.className).toContain("sb-cannot-tell");
   expect(cell.textContent).toContain("about 14 repeats would do");
@@ -52,7 +52,7 @@ it("says why a verdict cannot tell, and how many repeats would do", () => {
 });
 
 it("shows the means that the ratio is made of, which medians are not", () => {
-  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={FOUND} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={FOUND} />);
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
   expect(texts.slice(4, 9)).toEqual(["1.00 s (3)", "1.10 s (3)", "1.02 s", "1.12 s", "1.100"]);
 });
@@ -66,20 +66,20 @@ it("has no ratio and no means of figures that have none", () => {
     ratio_low: null,
     ratio_high: null,
   };
-  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [none] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [none] }} />);
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
   expect(texts.slice(6, 10)).toEqual(["–", "–", "–", "–"]);
 });
 
 it("says of no difference that it is never by chance", () => {
   const sure = { ...ONE, verdict: "worse" as const, p_adjusted: 1e-9 };
-  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [sure] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [sure] }} />);
   expect(screen.getByText("< 0.0001")).toBeTruthy();
 });
 
 it("has a mark of its own for what is the same", () => {
   const same = { ...ONE, verdict: "the same" as const, reason: null };
-  render(<VerdictTable choice={NO_CHOICE} study={BULK} found={{ ...FOUND, verdicts: [same] }} />);
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
 });
 
@@ -89,7 +89,7 @@ it("lists no two cells alike: the parameters of their datasets stand beside them
     <VerdictTable
       choice={NO_CHOICE}
       study={BULK}
-      found={{ ...FOUND, verdicts: [ONE, other], no_verdict: [] }}
+      comparison={{ ...FOUND, verdicts: [ONE, other], no_verdict: [] }}
     />,
   );
   const lines = screen.getAllByRole("row").slice(1);
@@ -104,7 +104,7 @@ describe("a comparison", () => {
     render(
       <Compared
         study={study}
-        found={{ ...FOUND, verdicts, no_verdict: [] }}
+        comparison={{ ...FOUND, verdicts, no_verdict: [] }}
         metric={undefined}
         choice={{ ...NO_CHOICE, asked: new URLSearchParams(address) }}
       />,

@@ -103,9 +103,9 @@ export function Cells({
   };
   const start = async () => {
     setSending(true);
-    const done = await startAll(dag, picked, grid.conf);
-    setSent(done);
-    setChosen(new Set(picked.slice(done.started).map((cell) => cell.key)));
+    const outcome = await startAll(dag, picked, grid.conf);
+    setSent(outcome);
+    setChosen(new Set(picked.slice(outcome.started).map((cell) => cell.key)));
     setSending(false);
   };
   return (
@@ -188,7 +188,7 @@ function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
     <p className="sb-line">
       <Exports
         title="the grid"
-        source={[dag, measured.map((one) => one.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
+        source={[dag, measured.map((pair) => pair.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
         run={dag}
         name="grid"
         sql={sqlOfGrid(dag, grid.conf)}

@@ -9,7 +9,7 @@ import { Exports } from "../../charts/Exports";
 import { type CellName, columns, datasetsText, namesOf } from "../../model/cells";
 import { type Choice, isByValue, isShown } from "../../model/choice";
 import { intervalsText, repeatsText } from "../../model/figures";
-import { ledOf, toHistory } from "../../model/lead";
+import { linkTargetOf, toHistory } from "../../model/lead";
 import { originColumns, originText, together } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { metricNamed } from "../../model/study";
@@ -20,7 +20,7 @@ import { OfRun } from "../run/OfRun";
 import { RunMenu } from "../run/Runs";
 import { DecidingPanel } from "./DecidingPanel";
 import { type Asked, idsOf, isOfSeveral, OfValues, SideLine, sideName, sideText, valuesText } from "./Sides";
-import { type Found, textsOf, VerdictTable } from "./VerdictTable";
+import { type StudyComparison, textsOf, VerdictTable } from "./VerdictTable";
 
 interface Props {
   runs: Run[];
@@ -110,16 +110,18 @@ function OfSide({
 
 function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
   const loaded = useLoaded(
-    async (signal): Promise<Found> => {
-      const found = await get("/api/compare", asked, signal);
-      return { found, study: await studyNamed(found.after[0]?.study ?? "", signal) };
+    async (signal): Promise<StudyComparison> => {
+      const comparison = await get("/api/compare", asked, signal);
+      return { comparison, study: await studyNamed(comparison.after[0]?.study ?? "", signal) };
     },
     `compare ${JSON.stringify(asked)}`,
     isOfSeveral(asked.after) || asked.by ? AGAIN_MS : undefined, // further runs of the sides may still come
   );
   return (
     <Ready of={loaded}>
-      {({ study, found }) => <Compared {...{ study, found, asked, metric: asked.metric, choice }} />}
+      {({ study, comparison }) => (
+        <Compared {...{ study, comparison, asked, metric: asked.metric, choice }} />
+      )}
     </Ready>
   );
 }
@@ -127,69 +129,69 @@ function Verdicts({ asked, choice }: { asked: Asked; choice: Choice }) {
 /** Show the result of comparing two sides. */
 export function Compared({
   study,
-  found: all,
+  comparison: all,
   asked: sides,
   metric,
   choice,
-}: Found & { asked?: Asked; metric: string | undefined; choice: Choice }) {
+}: StudyComparison & { asked?: Asked; metric: string | undefined; choice: Choice }) {
   const { asked, choose } = choice;
   const cells: CellName[] = useMemo(() => [...all.verdicts, ...all.no_verdict], [all]);
-  const found = useMemo(() => {
+  const comparison = useMemo(() => {
     const shown = isShown(asked, namesOf(study, cells));
     const verdicts = all.verdicts.filter(shown);
     if (isByValue(asked)) verdicts.sort(byRatio);
     return { ...all, verdicts, no_verdict: all.no_verdict.filter(shown) };
   }, [study, all, cells, asked]);
-  const counts = countsOf(study, found.verdicts);
-  const note = `${found.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${found.margin_percent} % does not count; the same: the whole interval is within ${found.margin_percent} %.`;
+  const counts = countsOf(study, comparison.verdicts);
+  const note = `${comparison.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${comparison.margin_percent} % does not count; the same: the whole interval is within ${comparison.margin_percent} %.`;
   return (
     <>
       {sides?.by ? (
-        <SideLine runs={found.after} label="" />
+        <SideLine runs={comparison.after} label="" />
       ) : (
         <>
-          <SideLine runs={found.before} label="A" />
-          <SideLine runs={found.after} label="B" />
+          <SideLine runs={comparison.before} label="A" />
+          <SideLine runs={comparison.after} label="B" />
         </>
       )}
-      {found.differences.length ? (
+      {comparison.differences.length ? (
         <div className="sb-state sb-problem">
           <strong>The sides also differ in other ways</strong> (A → B):
           <ul>
-            {found.differences.map((line) => (
+            {comparison.differences.map((line) => (
               <li key={line}>{line}</li>
             ))}
           </ul>
         </div>
       ) : null}
-      {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
+      {comparison.caution ? <p className="sb-state">{comparison.caution}.</p> : null}
       <div className="sb-fields">
         <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
         <OrderMenu choice={choice} />
         <Filters study={study} cells={cells} choice={choice} />
       </div>
       <p className="sb-line">
-        {found.verdicts.length} compared: {counts.join(", ")}
+        {comparison.verdicts.length} compared: {counts.join(", ")}
       </p>
       {sides && all.verdicts.some(({ verdict }) => verdict === "cannot tell") ? (
         <DecidingPanel key={JSON.stringify(sides)} asked={sides} />
       ) : null}
-      {found.verdicts.some(hasRatio) ? <Ratios {...{ study, found, choice }} /> : null}
+      {comparison.verdicts.some(hasRatio) ? <Ratios {...{ study, comparison, choice }} /> : null}
       <p className="sb-line">
         <Exports
           title="the verdicts"
-          source={sourceOf(study, found)}
+          source={sourceOf(study, comparison)}
           note={note}
-          run={runsOf(found)}
+          run={runsOf(comparison)}
           name="verdicts"
-          sql={sqlOf({ study, cells, runs: allOf(found) })}
-          table={[...found.verdicts, ...found.no_verdict].map((one) =>
-            takenOf(study, found, one, namesOf(study, cells)),
+          sql={sqlOf({ study, cells, runs: allOf(comparison) })}
+          table={[...comparison.verdicts, ...comparison.no_verdict].map((pair) =>
+            takenOf(study, comparison, pair, namesOf(study, cells)),
           )}
-          spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
+          spec={(_, theme) => tableSpec(textsOf(study, comparison), theme)}
         />
       </p>
-      <VerdictTable {...{ study, found, choice }} />
+      <VerdictTable {...{ study, comparison, choice }} />
       <p className="sb-note">{note}</p>
     </>
   );
@@ -228,11 +230,11 @@ function sourceOf(study: Study, { before, after, verdicts, no_verdict }: Compari
     datasetsText(study, all),
     `A: ${side(
       before,
-      all.map((one) => one.origin_before),
+      all.map((pair) => pair.origin_before),
     )}`,
     `B: ${side(
       after,
-      all.map((one) => one.origin_after),
+      all.map((pair) => pair.origin_after),
     )}`,
   ]
     .filter(Boolean)
@@ -243,13 +245,13 @@ function sourceOf(study: Study, { before, after, verdicts, no_verdict }: Compari
 function takenOf(
   study: Study,
   { before, after }: Comparison,
-  one: Verdict | NoVerdict,
+  pair: Verdict | NoVerdict,
   names: string[],
 ): Record<string, unknown> {
-  const { remarks, axes, origin_before, origin_after, ...verdict } = one;
+  const { remarks, axes, origin_before, origin_after, ...verdict } = pair;
   return {
     ...verdict,
-    ...columns(study, one, names),
+    ...columns(study, pair, names),
     remarks: remarks.join("; "),
     run_before: idsOf(before).join(" "),
     run_after: idsOf(after).join(" "),
@@ -266,8 +268,8 @@ function aboveText(study: Study, verdicts: Verdict[]): string {
 }
 
 /** Show the chart of the ratios B / A with their intervals. */
-function Ratios({ study, found, choice }: Found & { choice: Choice }) {
-  const { verdicts, margin_percent } = found;
+function Ratios({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
+  const { verdicts, margin_percent } = comparison;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
   const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks unsound verdicts.`;
@@ -279,15 +281,15 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
   return (
     <Chart
       title={title}
-      source={sourceOf(study, found)}
-      run={runsOf(found)}
-      sql={sqlOf({ study, cells: verdicts, runs: allOf(found) })}
+      source={sourceOf(study, comparison)}
+      run={runsOf(comparison)}
+      sql={sqlOf({ study, cells: verdicts, runs: allOf(comparison) })}
       name="compare"
       description={description}
       spec={spec}
-      table={verdicts.map((verdict) => takenOf(study, found, verdict, names))}
+      table={verdicts.map((verdict) => takenOf(study, comparison, verdict, names))}
       places={names}
-      leads={{ choice, of: verdicts.map(ledOf), to: toHistory, what: "history" }}
+      leads={{ choice, of: verdicts.map(linkTargetOf), to: toHistory, what: "history" }}
       note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: unsound; the table shows the reason.`}
     />
   );
@@ -295,9 +297,9 @@ function Ratios({ study, found, choice }: Found & { choice: Choice }) {
 
 /** Describe the numbers of repeats behind the ratios, and whether the ratios have intervals. */
 function countsText(verdicts: Verdict[]): string {
-  const [a, b] = [verdicts.map((one) => one.n_before), verdicts.map((one) => one.n_after)];
+  const [a, b] = [verdicts.map((verdict) => verdict.n_before), verdicts.map((verdict) => verdict.n_after)];
   return `Geometric means of ${repeatsText(a)} in A and ${repeatsText(b)} in B, ${intervalsText(
-    verdicts.map((one) => one.ratio_low),
+    verdicts.map((verdict) => verdict.ratio_low),
     "with intervals of 95 %",
   )}.`;
 }

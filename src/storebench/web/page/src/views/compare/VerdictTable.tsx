@@ -16,13 +16,13 @@ import { Lead } from "../../ui/Lead";
 import { ScrollTable } from "../../ui/ScrollTable";
 
 /** A comparison and its study. */
-export interface Found {
+export interface StudyComparison {
   study: Study;
-  found: Comparison;
+  comparison: Comparison;
 }
 
 /** Show a line for each cell and operation, with its verdict or the reason why there is none. */
-export function VerdictTable({ study, found, choice }: Found & { choice: Choice }) {
+export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
   const names = datasetNamesOf(study);
   const place = (cell: CellName) =>
     names.map((name) => (
@@ -48,7 +48,7 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
         "unsound",
       ]}
     >
-      {found.verdicts.map((verdict) => (
+      {comparison.verdicts.map((verdict) => (
         <tr key={`${verdict.cell_key} ${verdict.operation}`}>
           <th scope="row">
             <Lead choice={choice} to={toHistory(verdict, verdict.metric ?? "")}>
@@ -76,18 +76,18 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
           <td>{verdict.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
-      {found.no_verdict.map((one) => (
-        <tr key={`${one.cell_key} ${one.operation}`}>
+      {comparison.no_verdict.map((pair) => (
+        <tr key={`${pair.cell_key} ${pair.operation}`}>
           <th scope="row">
-            <Lead choice={choice} to={toHistory(one)}>
-              {cellLabel(study, one)}
+            <Lead choice={choice} to={toHistory(pair)}>
+              {cellLabel(study, pair)}
             </Lead>
           </th>
-          {place(one)}
-          <td>{one.operation}</td>
-          <td colSpan={7}>{one.reason}</td>
+          {place(pair)}
+          <td>{pair.operation}</td>
+          <td colSpan={7}>{pair.reason}</td>
           <td className="sb-verdict">no verdict</td>
-          <td>{one.remarks.join("; ") || NONE}</td>
+          <td>{pair.remarks.join("; ") || NONE}</td>
         </tr>
       ))}
     </ScrollTable>
@@ -96,31 +96,31 @@ export function VerdictTable({ study, found, choice }: Found & { choice: Choice 
 
 /** Return the table of verdicts in a form that fits into a picture. */
 export function textsOf(study: Study, { verdicts, no_verdict }: Comparison): Record<string, string>[] {
-  const line = (one: Verdict | NoVerdict, a: string, b: string, ratio: string, said: string) => ({
-    cell: cellLabel(study, one),
-    operation: one.operation,
+  const line = (pair: Verdict | NoVerdict, a: string, b: string, ratio: string, said: string) => ({
+    cell: cellLabel(study, pair),
+    operation: pair.operation,
     "A (n)": a,
     "B (n)": b,
     "B / A": ratio,
     "B is": said,
   });
   return [
-    ...verdicts.map((one) => {
-      const [[, a], [, b]] = sidesOf(one);
-      return line(one, a, b, timesText(one), labelText(one));
+    ...verdicts.map((verdict) => {
+      const [[, a], [, b]] = sidesOf(verdict);
+      return line(verdict, a, b, timesText(verdict), labelText(verdict));
     }),
-    ...no_verdict.map((one) => line(one, NONE, NONE, NONE, one.reason)),
+    ...no_verdict.map((pair) => line(pair, NONE, NONE, NONE, pair.reason)),
   ];
 }
 
 /** Format the figures of both sides: medians with the number of repeats, then means. */
-function sidesOf(one: Verdict): [[string, string], [string, string], [string, string], [string, string]] {
-  const { text } = compared(one.unit, [one.median_before, one.median_after]);
+function sidesOf(verdict: Verdict): [[string, string], [string, string], [string, string], [string, string]] {
+  const { text } = compared(verdict.unit, [verdict.median_before, verdict.median_after]);
   return [
-    ["median A", `${text(one.median_before)} (${one.n_before})`],
-    ["median B", `${text(one.median_after)} (${one.n_after})`],
-    ["mean A", text(one.mean_before)],
-    ["mean B", text(one.mean_after)],
+    ["median A", `${text(verdict.median_before)} (${verdict.n_before})`],
+    ["median B", `${text(verdict.median_after)} (${verdict.n_after})`],
+    ["mean A", text(verdict.mean_before)],
+    ["mean B", text(verdict.mean_after)],
   ];
 }
 

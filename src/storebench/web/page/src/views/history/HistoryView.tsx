@@ -74,7 +74,8 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
   return (
     <Ready of={loaded}>
       {(study) => {
-        const operation = study.operations.find((one) => one.name === asked) ?? study.operations[0];
+        const operation =
+          study.operations.find((candidate) => candidate.name === asked) ?? study.operations[0];
         const known = metric && metricNamed(study, metric) ? metric : undefined;
         if (!operation) return <p className="sb-state">The study {name} is unknown.</p>;
         return (
@@ -86,9 +87,9 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
                   value={operation.name}
                   onChange={(event) => choice.choose({ operation: event.target.value })}
                 >
-                  {study.operations.map((one) => (
-                    <option key={one.name} value={one.name}>
-                      {titleOfOperation(one.name)}
+                  {study.operations.map((option) => (
+                    <option key={option.name} value={option.name}>
+                      {titleOfOperation(option.name)}
                     </option>
                   ))}
                 </select>
@@ -198,9 +199,9 @@ export function HistoryChart({
           />
         }
         spec={spec}
-        table={shown.map(({ at, recorded, measured, led, ...point }) => point)}
+        table={shown.map(({ at, recorded, measured, target, ...point }) => point)}
         places={names}
-        leads={{ choice, of: shown.map(({ led }) => led), to: toNext, what: "phases" }}
+        leads={{ choice, of: shown.map(({ target }) => target), to: toNext, what: "phases" }}
       />
       <Changes history={history} series={series} />
       <p className="sb-note">

@@ -2,7 +2,7 @@ import type { Attempt, CellHistory, Change, Series, Study } from "../../api/type
 import { labelText } from "../../charts/charts";
 import { columns, namesOf } from "../../model/cells";
 import { moment, remark, soundness } from "../../model/format";
-import { type Led, ledOf } from "../../model/lead";
+import { type LinkTarget, linkTargetOf } from "../../model/lead";
 import { originColumns, originOf } from "../../model/provenance";
 import { figureOf, metricNamed } from "../../model/study";
 import { digits, figureIn, unitOf } from "../../model/units";
@@ -15,7 +15,7 @@ export function historyPoints(
   study: Study,
   attempts: Attempt[],
   metric: string,
-): (HistoryPoint & { led: Led } & Record<string, unknown>)[] {
+): (HistoryPoint & { target: LinkTarget } & Record<string, unknown>)[] {
   const { axis, scale } = unitOf(metricNamed(study, metric)?.unit ?? "");
   const names = namesOf(study, attempts);
   const counted = attempts.filter((attempt) => !attempt.warm_up);
@@ -38,7 +38,7 @@ export function historyPoints(
         run: attempt.run,
         ...originColumns(originOf([attempt])),
         cell_key: attempt.cell_key,
-        led: ledOf(attempt),
+        target: linkTargetOf(attempt),
         ...columns(study, attempt, names),
       };
     })
@@ -55,7 +55,7 @@ function kindOf(attempts: Attempt[]): (attempt: Attempt) => string {
   return (attempt) =>
     [
       environmentText(attempt),
-      ...(differing ? told(attempt, differing) : []),
+      ...(differing ? valuesOf(attempt, differing) : []),
       ...(methods ? [`method ${attempt.method_version}`] : []),
     ].join(" ");
 }
@@ -68,13 +68,15 @@ export function seriesShown(
 ): (Series & { measured: string })[] {
   const kind = kindOf(attempts);
   return history.series.flatMap((series) => {
-    const one = attempts.find(
+    const measuredAttempt = attempts.find(
       (attempt) =>
         attempt.environment_hash === series.environment_hash &&
         attempt.parameters_hash === series.parameters_hash &&
         attempt.method_version === series.method_version,
     );
-    return one && isShown(kind(one)) ? [{ ...series, measured: kind(one) }] : [];
+    return measuredAttempt && isShown(kind(measuredAttempt))
+      ? [{ ...series, measured: kind(measuredAttempt) }]
+      : [];
   });
 }
 
@@ -120,11 +122,11 @@ function differ(attempts: Attempt[]): string[] | null {
   if (sets.size < 2) return null;
   const all = [...sets.values()];
   const names = [...new Set(all.flatMap(Object.keys))];
-  return names.filter((name) => new Set(all.map((one) => String(one[name]))).size > 1);
+  return names.filter((name) => new Set(all.map((parameters) => String(parameters[name]))).size > 1);
 }
 
 /** Describe an attempt's values of these parameters. */
-function told(attempt: Attempt, names: string[]): string[] {
+function valuesOf(attempt: Attempt, names: string[]): string[] {
   if (!attempt.environment_hash) return [];
   return [attempt.parameters ? pairs(attempt.parameters, names) : "parameters unknown"];
 }

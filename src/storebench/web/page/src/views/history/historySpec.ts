@@ -81,7 +81,7 @@ export function historySpec(
   const times = points.map((point) => Date.parse(point.recorded_at));
   const middle = (Math.min(...times) + Math.max(...times)) / 2;
   // place a change's text on the side with more room
-  const said = breaks.map((one) => ({ ...one, late: Date.parse(one.since) > middle }));
+  const said = breaks.map((level) => ({ ...level, late: Date.parse(level.since) > middle }));
   return {
     ...frame(description, width, theme),
     height: 280,

@@ -10,15 +10,15 @@ const TITLE = "What the original study said";
 /** Show the claims of a study, judged by the measurements. */
 export function ClaimsOf({ study }: { study: string }) {
   const loaded = useLoaded(async (signal) => get("/api/claims", { study }, signal), `claims ${study}`);
-  return <Ready of={loaded}>{(found) => <ClaimTable found={found} heading="h3" />}</Ready>;
+  return <Ready of={loaded}>{(answer) => <ClaimTable answer={answer} heading="h3" />}</Ready>;
 }
 
 /** Show a line for each case of each claim; nothing without claims. */
 export function ClaimTable({
-  found: { study, rules, claims },
+  answer: { study, rules, claims },
   heading: Heading = "h2",
 }: {
-  found: Claims;
+  answer: Claims;
   heading?: "h2" | "h3";
 }) {
   if (claims.length === 0) return null;
@@ -60,14 +60,14 @@ function Lines({ study, claim }: { study: string; claim: Claim }) {
         <th scope="row">{claim.text}</th>
         <td>{claim.expected_ratio || NONE}</td>
         <Said verdict={claim.verdict} reason={claim.reason} />
-        <Figures study={study} found={several ? undefined : only} note={claim.note} />
+        <Figures study={study} claimCase={several ? undefined : only} note={claim.note} />
       </tr>
       {several
-        ? claim.cases.map((one) => (
-            <tr key={`${one.ratio_of} ${one.case}`}>
+        ? claim.cases.map((claimCase) => (
+            <tr key={`${claimCase.ratio_of} ${claimCase.case}`}>
               <td colSpan={2} />
-              <Said verdict={one.verdict} reason={one.reason} />
-              <Figures study={study} found={one} note="" />
+              <Said verdict={claimCase.verdict} reason={claimCase.reason} />
+              <Figures study={study} claimCase={claimCase} note="" />
             </tr>
           ))
         : null}
@@ -84,16 +84,24 @@ function Said({ verdict, reason }: Pick<ClaimCase, "verdict" | "reason">) {
   );
 }
 
-function Figures({ study, found, note }: { study: string; found: ClaimCase | undefined; note: string }) {
-  const limits = [note, ...(found?.remarks ?? [])].filter(Boolean).join("; ");
+function Figures({
+  study,
+  claimCase,
+  note,
+}: {
+  study: string;
+  claimCase: ClaimCase | undefined;
+  note: string;
+}) {
+  const limits = [note, ...(claimCase?.remarks ?? [])].filter(Boolean).join("; ");
   return (
     <>
-      <td>{found?.case || NONE}</td>
-      <td>{found?.ratio_of ?? NONE}</td>
-      <td className="sb-number">{found?.ratio == null ? NONE : digits(found.ratio, 3)}</td>
-      <td className="sb-number">{found ? intervalText(found) : NONE}</td>
-      <td>{found ? unitsText(found) : NONE}</td>
-      <td>{found ? runsText(study, found) : NONE}</td>
+      <td>{claimCase?.case || NONE}</td>
+      <td>{claimCase?.ratio_of ?? NONE}</td>
+      <td className="sb-number">{claimCase?.ratio == null ? NONE : digits(claimCase.ratio, 3)}</td>
+      <td className="sb-number">{claimCase ? intervalText(claimCase) : NONE}</td>
+      <td>{claimCase ? unitsText(claimCase) : NONE}</td>
+      <td>{claimCase ? runsText(study, claimCase) : NONE}</td>
       <td className="sb-wide">{limits || NONE}</td>
     </>
   );
@@ -127,9 +135,9 @@ function countsText(claims: Claim[]): string {
 }
 
 /** Return the claims with figures, each only with its cases that have figures. */
-export function measuredIn(found: Claims): Claims {
-  const claims = found.claims
+export function measuredIn(answer: Claims): Claims {
+  const claims = answer.claims
     .map((claim) => ({ ...claim, cases: claim.cases.filter(({ units_before }) => units_before !== null) }))
     .filter(({ cases }) => cases.length > 0);
-  return { ...found, claims };
+  return { ...answer, claims };
 }

@@ -17,48 +17,48 @@ import {
 import { titleOfOperation } from "../../model/study";
 
 /** Show the menus of a ranking's choices, which are all in the address. */
-export function RankingChoices({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
+export function RankingChoices({ study, ranking, only, choice }: Ranked & { only: boolean; choice: Choice }) {
   const { choose } = choice;
-  const pick = (name: string) => (value: string) => choose(chosen(found, name, [value]));
+  const pick = (name: string) => (value: string) => choose(chosen(ranking, name, [value]));
   return (
     <div className="sb-fields">
       {only ? null : (
-        <Menu label="Study" value={found.study} options={texts(found.studies)} onChoose={pick("study")} />
+        <Menu label="Study" value={ranking.study} options={texts(ranking.studies)} onChoose={pick("study")} />
       )}
       <Menu
         label="Operation"
-        value={found.operation}
+        value={ranking.operation}
         options={study.operations.map(({ name }) => [name, titleOfOperation(name)])}
         onChoose={pick("operation")}
       />
       <Menu
         label="Metric"
-        value={found.metric}
-        options={metricsOf(study, found.operation).map(({ name, title }) => [name, title])}
-        onChoose={(name) => choose(chosenMetric(study, found, name))}
+        value={ranking.metric}
+        options={metricsOf(study, ranking.operation).map(({ name, title }) => [name, title])}
+        onChoose={(name) => choose(chosenMetric(study, ranking, name))}
       />
       <Menu
         label="Dataset"
-        value={`${found.rows} ${found.seed}`}
-        options={found.datasets.map(({ rows, seed }) => [
+        value={`${ranking.rows} ${ranking.seed}`}
+        options={ranking.datasets.map(({ rows, seed }) => [
           `${rows} ${seed}`,
           `rows ${valueText(rows)}, seed ${seed}`,
         ])}
-        onChoose={(value) => choose(chosen(found, "dataset", value.split(" ")))}
+        onChoose={(value) => choose(chosen(ranking, "dataset", value.split(" ")))}
       />
-      {Object.entries(found.offered).map(([name, values]) => (
+      {Object.entries(ranking.offered).map(([name, values]) => (
         <Menu
           key={name}
           label={titleOf(study, name)}
-          value={found.axes[name] ?? ANY}
+          value={ranking.axes[name] ?? ANY}
           options={[...values.map((value): [string, string] => [value, valueText(value)]), [ANY, "any"]]}
-          onChoose={(value) => choose(chosenOnAxis(found, name, value))}
+          onChoose={(value) => choose(chosenOnAxis(ranking, name, value))}
         />
       ))}
       <Menu
         label="Environment"
-        value={found.environment ?? ""}
-        options={found.environments.map(({ id, text, cells, newest_at }) => [
+        value={ranking.environment ?? ""}
+        options={ranking.environments.map(({ id, text, cells, newest_at }) => [
           id,
           `${text} (${cells} cells, last ${moment(newest_at)})`,
         ])}
@@ -66,14 +66,17 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
       />
       <Menu
         label="Guarantee"
-        value={found.guarantee ?? ""}
-        options={texts(found.guarantees)}
+        value={ranking.guarantee ?? ""}
+        options={texts(ranking.guarantees)}
         onChoose={pick("guarantee")}
       />
       <Menu
         label="Margin"
-        value={String(found.margin_percent)}
-        options={[...new Set([...MARGINS, found.margin_percent])].map((one) => [String(one), `${one} %`])}
+        value={String(ranking.margin_percent)}
+        options={[...new Set([...MARGINS, ranking.margin_percent])].map((margin) => [
+          String(margin),
+          `${margin} %`,
+        ])}
         onChoose={(value) => choose({ [rankKey("margin")]: value })}
       />
       <fieldset className="sb-key">
@@ -82,11 +85,11 @@ export function RankingChoices({ study, found, only, choice }: Ranked & { only: 
           <label key={reason}>
             <input
               type="checkbox"
-              checked={found.included.includes(reason)}
+              checked={ranking.included.includes(reason)}
               onChange={() =>
                 choose({
                   [rankKey("include")]: INCLUDED.filter(
-                    (one) => found.included.includes(one) !== (one === reason),
+                    (other) => ranking.included.includes(other) !== (other === reason),
                   ).join(","),
                 })
               }

@@ -43,11 +43,11 @@ interface Props {
 /** Rank a study's stores and clients. Once the API has answered, the address also has the choices that the API made. */
 export function RankingView({ study, only, asked, choice }: Props) {
   // on a DAG's own page, rank the DAG's study, whatever the address says
-  const own = only ? changed(asked, { [rankKey("study")]: study }) : asked;
-  const key = keyOf(own, study);
+  const query = only ? changed(asked, { [rankKey("study")]: study }) : asked;
+  const key = keyOf(query, study);
   const loaded = useLoaded(async (signal): Promise<Ranked> => {
-    const found = await get("/api/ranking", questionOf(own, study), signal);
-    return { found, study: await studyNamed(found.study, signal) };
+    const ranking = await get("/api/ranking", questionOf(query, study), signal);
+    return { ranking, study: await studyNamed(ranking.study, signal) };
   }, key);
   const { data, problem } = loaded;
   // keep the previous ranking while another loads, so that the focused element keeps the focus
@@ -56,7 +56,7 @@ export function RankingView({ study, only, asked, choice }: Props) {
   const shown = data ?? (problem ? undefined : before.current);
   useEffect(() => {
     if (!data) return;
-    const changes = missingIn(asked, data.found);
+    const changes = missingIn(asked, data.ranking);
     if (!Object.keys(changes).length) return;
     begin(keyOf(changed(asked, changes), study), Promise.resolve(data)); // the changed address asks for the same ranking
     choice.choose(changes, true);
@@ -78,10 +78,10 @@ const keyOf = (asked: URLSearchParams, study: string) =>
 
 /** Show a button that resets an address whose ranking does not exist. */
 function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }) {
-  const own = [...asked.keys()].filter((name) => name.startsWith(rankKey("")));
+  const keys = [...asked.keys()].filter((name) => name.startsWith(rankKey("")));
   return (
     <p className="sb-line">
-      <button type="button" onClick={() => choice.choose(Object.fromEntries(own.map((name) => [name, ""])))}>
+      <button type="button" onClick={() => choice.choose(Object.fromEntries(keys.map((name) => [name, ""])))}>
         reset the choices
       </button>
     </p>
@@ -89,46 +89,46 @@ function StartAnew({ asked, choice }: { asked: URLSearchParams; choice: Choice }
 }
 
 /** Show the choices, the ranking, the excluded cells, and the claims. */
-export function Places({ study, found, only, choice }: Ranked & { only: boolean; choice: Choice }) {
+export function Places({ study, ranking, only, choice }: Ranked & { only: boolean; choice: Choice }) {
   return (
     <>
-      <RankingChoices study={study} found={found} only={only} choice={choice} />
-      <RankingTables study={study} found={found} choice={choice} />
-      <ClaimsOf study={found.study} />
+      <RankingChoices study={study} ranking={ranking} only={only} choice={choice} />
+      <RankingTables study={study} ranking={ranking} choice={choice} />
+      <ClaimsOf study={ranking.study} />
     </>
   );
 }
 
 /** Show the ranking and the excluded cells. `among` distinguishes the tables' labels from other rankings on the page. */
-export function RankingTables({ study, found, choice, among = "" }: Shown & { among?: string }) {
-  const { ranked, excluded } = found;
+export function RankingTables({ study, ranking, choice, among = "" }: Shown & { among?: string }) {
+  const { ranked, excluded } = ranking;
   const cells: CellName[] = [...ranked, ...excluded];
-  const note = noteOf(found);
+  const note = noteOf(ranking);
   return (
     <>
       <h3>
-        {titleOfRanking(found)}, {found.better} is better
+        {titleOfRanking(ranking)}, {ranking.better} is better
       </h3>
-      <p className="sb-line">{whereText(study, found)}</p>
-      {found.caution ? <p className="sb-state">{found.caution}.</p> : null}
+      <p className="sb-line">{whereText(study, ranking)}</p>
+      {ranking.caution ? <p className="sb-state">{ranking.caution}.</p> : null}
       <p className="sb-line">
         {ranked.length} ranked, {excluded.length} excluded
         <Exports
           title="the ranking"
-          source={sourceOf(study, found)}
+          source={sourceOf(study, ranking)}
           note={note}
-          run={found.study}
-          name={`ranking-${found.operation}-${found.metric}`}
-          sql={sqlOfRanking(found.study, found.operation, found.metric, [...ranked, ...excluded])}
+          run={ranking.study}
+          name={`ranking-${ranking.operation}-${ranking.metric}`}
+          sql={sqlOfRanking(ranking.study, ranking.operation, ranking.metric, [...ranked, ...excluded])}
           table={[
-            ...ranked.map((one) => takenOf(study, found, one, cells)),
-            ...excluded.map((one) => takenOf(study, found, one, cells)),
+            ...ranked.map((cell) => takenOf(study, ranking, cell, cells)),
+            ...excluded.map((cell) => takenOf(study, ranking, cell, cells)),
           ]}
-          spec={(_, theme) => tableSpec(textsOf(study, found), theme)}
+          spec={(_, theme) => tableSpec(textsOf(study, ranking), theme)}
         />
       </p>
       {ranked.length ? (
-        <Lines study={study} found={found} choice={choice} label={`Places${among}`} />
+        <Lines study={study} ranking={ranking} choice={choice} label={`Places${among}`} />
       ) : (
         <p className="sb-state">
           <strong>Nothing can be ranked.</strong> All measured cells are excluded, for the reasons below.
@@ -136,7 +136,7 @@ export function RankingTables({ study, found, choice, among = "" }: Shown & { am
       )}
       <p className="sb-note">{note}</p>
       {excluded.length ? (
-        <Excluded study={study} found={found} choice={choice} label={`Excluded${among}`} />
+        <Excluded study={study} ranking={ranking} choice={choice} label={`Excluded${among}`} />
       ) : null}
     </>
   );
@@ -147,26 +147,26 @@ export const titleOfRanking = ({ operation, title }: Ranking) => `${titleOfOpera
 type Shown = Ranked & { choice: Choice };
 
 /** Show a line for each ranked cell, with a link to the cell's history. */
-function Lines({ study, found, choice, label }: Shown & { label: string }) {
-  const figures = figuresOf(found);
-  const name = namer(study, [...found.ranked, ...found.excluded]);
+function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(ranking);
+  const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
   return (
     <ScrollTable
       label={label}
       columns={["place", "cell", "median", "interval", "n", RELATIVE, "it is", "guarantee", "unsound"]}
     >
-      {found.ranked.map((line) => (
+      {ranking.ranked.map((line) => (
         <tr key={line.cell_key}>
           <td className="sb-number">{line.place}</td>
           <th scope="row">
-            <CellLead found={found} cell={line} name={name(line)} choice={choice} />
+            <CellLead ranking={ranking} cell={line} name={name(line)} choice={choice} />
           </th>
           <td className="sb-number">{medianText(line, figures)}</td>
           <td className="sb-number">{intervalText(line, figures)}</td>
           <td className="sb-number">{countText(line)}</td>
           <td className="sb-number">{timesText(line)}</td>
           <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
-            {saidOf(found, line)}
+            {saidOf(ranking, line)}
             {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
             {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
           </td>
@@ -178,23 +178,23 @@ function Lines({ study, found, choice, label }: Shown & { label: string }) {
   );
 }
 
-function Excluded({ study, found, choice, label }: Shown & { label: string }) {
-  const figures = figuresOf(found);
-  const name = namer(study, [...found.ranked, ...found.excluded]);
+function Excluded({ study, ranking, choice, label }: Shown & { label: string }) {
+  const figures = figuresOf(ranking);
+  const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
   return (
     <>
       <h3>Excluded</h3>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
-        {found.excluded.map((one) => (
-          <tr key={one.cell_key}>
+        {ranking.excluded.map((cell) => (
+          <tr key={cell.cell_key}>
             <th scope="row">
-              <CellLead found={found} cell={one} name={name(one)} choice={choice} />
+              <CellLead ranking={ranking} cell={cell} name={name(cell)} choice={choice} />
             </th>
-            <td>{one.reasons.map(({ reason }) => reason).join(", ")}</td>
-            <td className="sb-wide">{one.reasons.map(({ text }) => text).join("; ")}</td>
-            <td className="sb-number">{medianText(one, figures)}</td>
-            <td className="sb-number">{intervalText(one, figures)}</td>
-            <td className="sb-number">{countText(one)}</td>
+            <td>{cell.reasons.map(({ reason }) => reason).join(", ")}</td>
+            <td className="sb-wide">{cell.reasons.map(({ text }) => text).join("; ")}</td>
+            <td className="sb-number">{medianText(cell, figures)}</td>
+            <td className="sb-number">{intervalText(cell, figures)}</td>
+            <td className="sb-number">{countText(cell)}</td>
           </tr>
         ))}
       </ScrollTable>
@@ -203,12 +203,12 @@ function Excluded({ study, found, choice, label }: Shown & { label: string }) {
 }
 
 function CellLead({
-  found: { operation, metric },
+  ranking: { operation, metric },
   cell: { cell_key },
   name,
   choice,
 }: {
-  found: Ranking;
+  ranking: Ranking;
   cell: MeasuredCell;
   name: string;
   choice: Choice;
@@ -234,27 +234,27 @@ function rangeText({ ratio, ratio_low, ratio_high }: RankedCell): string {
 }
 
 /** Explain how to read the table. */
-function noteOf(found: Ranking): string {
-  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more for at least 6 attempts. Cells share a place if no difference from the first cell of the place is detected. The verdict compares the cell with the best cell (A) by the ratio of the geometric means, run by run where runs have both: cells with the verdicts the same, within ${found.margin_percent} %, and cannot tell share the place of the best. ${found.test}.`;
+function noteOf(ranking: Ranking): string {
+  return `Medians of verified, undisturbed attempts of all runs in this environment, with intervals of 95 % or more for at least 6 attempts. Cells share a place if no difference from the first cell of the place is detected. The verdict compares the cell with the best cell (A) by the ratio of the geometric means, run by run where runs have both: cells with the verdicts the same, within ${ranking.margin_percent} %, and cannot tell share the place of the best. ${ranking.test}.`;
 }
 
 /** Describe the dataset, the axes' values, and the environment. */
-function whereText(study: Study, found: Ranking): string {
-  const axes = Object.entries(found.axes).map(
+function whereText(study: Study, ranking: Ranking): string {
+  const axes = Object.entries(ranking.axes).map(
     ([name, value]) => `${titleOf(study, name)} ${value === ANY ? "any" : valueText(value)}`,
   );
-  const environment = found.environments.find(({ id }) => id === found.environment);
-  const cells = [...found.ranked, ...found.excluded];
+  const environment = ranking.environments.find(({ id }) => id === ranking.environment);
+  const cells = [...ranking.ranked, ...ranking.excluded];
   return [datasetsText(study, cells), ...axes, environment?.text].filter(Boolean).join(" · ");
 }
 
 /** Describe the choices and the origin of the figures. */
-function sourceOf(study: Study, found: Ranking): string {
+function sourceOf(study: Study, ranking: Ranking): string {
   return [
-    found.study,
-    whereText(study, found),
-    originText(together(found.ranked.map(({ origin }) => origin))),
-    found.environment ? `environment ${found.environment}` : "",
+    ranking.study,
+    whereText(study, ranking),
+    originText(together(ranking.ranked.map(({ origin }) => origin))),
+    ranking.environment ? `environment ${ranking.environment}` : "",
   ]
     .filter(Boolean)
     .join(" · ");
@@ -263,64 +263,64 @@ function sourceOf(study: Study, found: Ranking): string {
 /** Return a cell for export. */
 function takenOf(
   study: Study,
-  found: Ranking,
-  one: RankedCell | ExcludedCell,
+  ranking: Ranking,
+  cell: RankedCell | ExcludedCell,
   cells: CellName[],
 ): Record<string, unknown> {
-  const line = "place" in one ? one : null;
+  const line = "place" in cell ? cell : null;
   return {
-    study: found.study,
-    operation: found.operation,
+    study: ranking.study,
+    operation: ranking.operation,
     place: line?.place ?? null,
-    cell_key: one.cell_key,
-    store: one.store,
-    client: one.client,
-    ...columns(study, one, namesOf(study, cells)),
-    metric: found.metric,
-    unit: found.unit,
-    n: one.spread?.n ?? 0,
-    median: one.spread?.median ?? null,
-    interval_low: one.spread?.interval_low ?? null,
-    interval_high: one.spread?.interval_high ?? null,
-    interval_coverage: one.spread?.interval_coverage ?? null,
-    runs: one.runs,
+    cell_key: cell.cell_key,
+    store: cell.store,
+    client: cell.client,
+    ...columns(study, cell, namesOf(study, cells)),
+    metric: ranking.metric,
+    unit: ranking.unit,
+    n: cell.spread?.n ?? 0,
+    median: cell.spread?.median ?? null,
+    interval_low: cell.spread?.interval_low ?? null,
+    interval_high: cell.spread?.interval_high ?? null,
+    interval_coverage: cell.spread?.interval_coverage ?? null,
+    runs: cell.runs,
     verdict: line?.verdict ?? null,
     reason: line?.reason ?? null,
     relative_to_best: line?.relative_to_best ?? null,
     ratio: line?.ratio ?? null,
     ratio_low: line?.ratio_low ?? null,
     ratio_high: line?.ratio_high ?? null,
-    guarantee: one.guarantee,
+    guarantee: cell.guarantee,
     remarks: line ? line.remarks.join("; ") : null,
     excluded:
-      "reasons" in one ? one.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
-    environment: found.environment,
-    ...originColumns(one.origin),
+      "reasons" in cell ? cell.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
+    environment: ranking.environment,
+    ...originColumns(cell.origin),
   };
 }
 
 /** Return the table in a form that fits into a picture. */
-function textsOf(study: Study, found: Ranking): Record<string, string>[] {
-  const name = namer(study, [...found.ranked, ...found.excluded]);
-  const written = figuresOf(found);
-  const figures = (one: MeasuredCell) => ({
-    cell: name(one),
-    median: medianText(one, written),
-    interval: intervalText(one, written),
-    n: countText(one),
+function textsOf(study: Study, ranking: Ranking): Record<string, string>[] {
+  const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
+  const written = figuresOf(ranking);
+  const figures = (cell: MeasuredCell) => ({
+    cell: name(cell),
+    median: medianText(cell, written),
+    interval: intervalText(cell, written),
+    n: countText(cell),
   });
   return [
-    ...found.ranked.map((line) => ({
+    ...ranking.ranked.map((line) => ({
       place: String(line.place),
       ...figures(line),
       [RELATIVE]: timesText(line),
-      "it is": saidOf(found, line),
+      "it is": saidOf(ranking, line),
     })),
-    ...found.excluded.map((one) => ({
+    ...ranking.excluded.map((cell) => ({
       place: NONE,
-      ...figures(one),
+      ...figures(cell),
       [RELATIVE]: NONE,
-      "it is": `excluded: ${one.reasons.map(({ reason }) => reason).join(", ")}`,
+      "it is": `excluded: ${cell.reasons.map(({ reason }) => reason).join(", ")}`,
     })),
   ];
 }

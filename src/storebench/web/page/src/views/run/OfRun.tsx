@@ -67,9 +67,9 @@ export async function whereabouts(name: string, signal: AbortSignal): Promise<Ru
 
 async function before(dagId: string, runId: string, signal: AbortSignal): Promise<ActiveRun[]> {
   const active = await activeRuns(dagId, signal);
-  const since = active.find((one) => one.dag_run_id === runId)?.queued_at ?? "";
+  const since = active.find((run) => run.dag_run_id === runId)?.queued_at ?? "";
   return active.filter(
-    (one) => one.dag_run_id !== runId && (one.state === "running" || (one.queued_at ?? "") < since),
+    (run) => run.dag_run_id !== runId && (run.state === "running" || (run.queued_at ?? "") < since),
   );
 }
 

@@ -12,11 +12,11 @@ import { durations, SIGNS } from "../../model/format";
 import { type Square, type State, secondsLeft, square } from "../../model/matrix";
 import { originColumns, originOf, sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { operationsOf, resultText, told } from "../../model/study";
+import { metricsByRank, operationsOf, resultText } from "../../model/study";
 import { Filters } from "../../ui/Controls";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
-import { done, RunLine, took } from "./Runs";
+import { ended, RunLine, took } from "./Runs";
 
 const EVERY_MS = 5000;
 /** The states in the order of a run's life, with their signs. */
@@ -65,10 +65,10 @@ export async function loadRun(
   name: string,
   before?: Followed,
   signal?: AbortSignal,
-  told?: Run,
+  given?: Run,
 ): Promise<Followed> {
-  const asking = told ? Promise.resolve(told) : get("/api/run", { run: name }, signal);
-  const dag = before || told ? undefined : dagIn(name);
+  const asking = given ? Promise.resolve(given) : get("/api/run", { run: name }, signal);
+  const dag = before || given ? undefined : dagIn(name);
   const studying = dag ? studyNamed(dag, signal) : undefined;
   const id = dag ? name : (await asking).id;
   const known = before?.run.id === id ? before : undefined;
@@ -127,7 +127,9 @@ export function squaresOf(
   const [operations, over] = [runOperations(study, turns), run.state !== "running"];
   for (const turn of turns)
     for (const { name, needs } of operations) {
-      const needed = needs.map((one) => squares.get(place(turn, one))).filter((one) => one !== undefined);
+      const needed = needs
+        .map((dependency) => squares.get(place(turn, dependency)))
+        .filter((square) => square !== undefined);
       const [attempt, task] = [newest.get(place(turn, name)), tasks.get(taskOf(turn, name))];
       squares.set(place(turn, name), square(turn, name, attempt, task, over, needed));
     }
@@ -166,17 +168,17 @@ interface Shown {
 export function Grid({ live, choice, written = false }: Shown) {
   const { run, study, squares } = live;
   if (run.state === "refused") return <RunLine run={run} />;
-  const left =
+  const remaining =
     run.state === "running" && !written
       ? [run.expected_s, run.expected_most_s ?? run.expected_s]
-          .map((expected_s) => secondsLeft(done(run), run.planned, took(run), expected_s))
+          .map((expected_s) => secondsLeft(ended(run), run.planned, took(run), expected_s))
           .filter((seconds) => seconds !== null)
       : [];
   const operations = runOperations(study, live.turns).map((operation) => operation.name);
   const names = namesOf(study, live.turns);
   const turns = live.turns.filter(isShown(choice.asked, names));
   const label = labels(study, live.turns);
-  const { second } = told(study, live.attempts);
+  const { second } = metricsByRank(study, live.attempts);
   const table = turns.flatMap((turn) =>
     operations.map((operation) => {
       const outcome = squares.get(place(turn, operation)) as Square;
@@ -223,8 +225,8 @@ export function Grid({ live, choice, written = false }: Shown) {
         </p>
       ) : null}
       <div className="sb-progress">
-        <progress max={run.planned || 1} value={done(run)} aria-label="Operations done" />{" "}
-        {left.length ? `about ${durations(Math.min(...left), Math.max(...left))} left` : ""}
+        <progress max={run.planned || 1} value={ended(run)} aria-label="Operations done" />{" "}
+        {remaining.length ? `about ${durations(Math.min(...remaining), Math.max(...remaining))} left` : ""}
         <Exports
           run={run.id}
           sql={sqlOf({ study, cells: live.turns, runs: [run.id] })}

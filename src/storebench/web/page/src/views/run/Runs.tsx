@@ -113,22 +113,22 @@ export function counts(run: Listed): string {
 
 /** Return the default run to compare a run with: the newest earlier run that is likely to share cells with it. */
 export function earlier(runs: Run[], id: string): Run | undefined {
-  const run = runs.find((one) => one.id === id);
+  const run = runs.find((listed) => listed.id === id);
   return runs.find(
-    (one) =>
+    (earlier) =>
       run &&
-      one.started_at < run.started_at &&
-      one.verified > 0 &&
-      (one.state === "success" || one.state === "failed") &&
-      one.study === run.study &&
-      one.rows === run.rows &&
-      one.seed === run.seed &&
-      one.stores.some((store) => run.stores.includes(store)),
+      earlier.started_at < run.started_at &&
+      earlier.verified > 0 &&
+      (earlier.state === "success" || earlier.state === "failed") &&
+      earlier.study === run.study &&
+      earlier.rows === run.rows &&
+      earlier.seed === run.seed &&
+      earlier.stores.some((store) => run.stores.includes(store)),
   );
 }
 
 /** Return the number of completed operations, without operations that were not run. */
-export const done = (run: Run) => run.verified + run.failed;
+export const ended = (run: Run) => run.verified + run.failed;
 
 /** Return a run's working time in seconds, without the time between an end and a restart. */
 export function took(run: Listed): number {
@@ -154,7 +154,7 @@ export function RunLine({ run, label }: { run: Run; label?: string }) {
   return (
     <p className="sb-line">
       {label ? <strong>{label}</strong> : null}
-      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.study}: {done(run)} of{" "}
+      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.study}: {ended(run)} of{" "}
       {run.planned} operations,{" "}
       {[
         counts(run),

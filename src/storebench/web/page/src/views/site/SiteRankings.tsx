@@ -23,19 +23,19 @@ export function SiteRankings({ content: { home, study, rankings, claims } }: { c
         <a href={home}>All runs</a>
       </nav>
       <h1>Ranking of {study.title}</h1>
-      {rankings.map((found) => {
-        const dataset = datasetsText(study, [...found.ranked, ...found.excluded]);
-        const name = `${titleOfRanking(found)}, ${dataset}`;
+      {rankings.map((ranking) => {
+        const dataset = datasetsText(study, [...ranking.ranked, ...ranking.excluded]);
+        const name = `${titleOfRanking(ranking)}, ${dataset}`;
         return (
           <section key={name} aria-label={name}>
             <h2>
-              {titleOfOperation(found.operation)}, {dataset}
+              {titleOfOperation(ranking.operation)}, {dataset}
             </h2>
-            <RankingTables study={study} found={found} choice={choice} among={`: ${name}`} />
+            <RankingTables study={study} ranking={ranking} choice={choice} among={`: ${name}`} />
           </section>
         );
       })}
-      <ClaimTable found={claims} />
+      <ClaimTable answer={claims} />
     </main>
   );
 }

@@ -19,15 +19,15 @@ export function FormFields({ form, typed, change, mistakes }: Props) {
   const [first, ...others] = form.sections;
   const fields = (section: Section) => (
     <div className="sb-parameters">
-      {section.fields.map((one) => {
-        const Field = one.kind === "list" ? ListField : ParameterField;
+      {section.fields.map((field) => {
+        const Field = field.kind === "list" ? ListField : ParameterField;
         return (
           <Field
-            key={one.name}
-            of={one}
-            value={typed[one.name] ?? ""}
-            set={(to) => set(one.name, to)}
-            problem={mistakes.get(one.name)}
+            key={field.name}
+            of={field}
+            value={typed[field.name] ?? ""}
+            set={(to) => set(field.name, to)}
+            problem={mistakes.get(field.name)}
           />
         );
       })}
@@ -90,7 +90,7 @@ function Presets({ form, typed, change }: Pick<Props, "form" | "typed" | "change
   const now = JSON.stringify(sorted(typed));
   const chosen = form.presets.find(({ params }) => JSON.stringify(sorted(textsOf(params))) === now);
   const choose = (name: string) => {
-    const preset = form.presets.find((one) => one.name === name);
+    const preset = form.presets.find((preset) => preset.name === name);
     change(preset ? textsOf(preset.params) : {});
   };
   return (
@@ -138,8 +138,8 @@ function ListField({
   const id = useId();
   const standard = textOfValue(byDefault ?? "");
   const chosen = partsOf(value || standard);
-  const toggle = (one: string) =>
-    set((chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one]).join(", "));
+  const toggle = (value: string) =>
+    set((chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value]).join(", "));
   return (
     <div>
       <label className="sb-field" htmlFor={id}>
@@ -157,9 +157,9 @@ function ListField({
       <FieldProblem id={id} text={problem} />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset within one of many would be read each time */}
       <div className="sb-choices" role="group" aria-label={`${title}: known values`}>
-        {examples.map(String).map((one) => (
-          <label key={one}>
-            <input type="checkbox" checked={chosen.includes(one)} onChange={() => toggle(one)} /> {one}
+        {examples.map(String).map((value) => (
+          <label key={value}>
+            <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} /> {value}
           </label>
         ))}
       </div>
