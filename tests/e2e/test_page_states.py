@@ -110,7 +110,7 @@ def test_each_view_of_a_refused_run_says_why_and_leads_to_the_form(visit, token,
         study=bulk_study(),
         dag_id=STUDY,
         airflow_run_id=run,
-        params={"rows": 7, "note": HOSTILE},
+        requested={"rows": 7, "note": HOSTILE},
         reason="The disk is full.",
         airflow_id=AIRFLOW,
     )

@@ -165,7 +165,11 @@ def test_what_an_attempt_ran_on_is_told(client, run, cells):
 def test_a_refused_run_is_compared_with_a_measured_one(client, repository, run, cells):
     name = f"manual__{uuid.uuid4().hex}"
     repository.refuse_run(
-        study=bulk_study(), dag_id=STUDY, airflow_run_id=name, params={"rows": 7}, reason="The disk is full."
+        study=bulk_study(),
+        dag_id=STUDY,
+        airflow_run_id=name,
+        requested={"rows": 7},
+        reason="The disk is full.",
     )
     measured = run(cells[:1], 1)
     for before, after in ((name, measured), (measured, name), (name, name)):
@@ -498,7 +502,7 @@ def test_of_the_runs_of_a_cell_the_newest_counts_as_refused(client, database, re
             study=bulk_study(),
             dag_id=dag_id,
             airflow_run_id=name,
-            params={"rows": 1, **params},
+            requested={"rows": 1, **params},
             reason=reason,
         )
 

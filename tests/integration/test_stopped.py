@@ -187,7 +187,7 @@ def refuse(repository, request):
     def record(reason, params):
         name = request.node.name
         repository.refuse_run(
-            study=bulk_study(), dag_id=STUDY, airflow_run_id=name, params=params, reason=reason
+            study=bulk_study(), dag_id=STUDY, airflow_run_id=name, requested=params, reason=reason
         )
         return run_id_of(STUDY, name)
 

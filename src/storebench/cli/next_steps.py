@@ -18,8 +18,7 @@ from storebench.study.cell import Cell
 from storebench.study.dataset import FILE
 from storebench.study.model import Study
 from storebench.study.reserved import CLIENT, STORE
-
-Params = Mapping[str, Any]
+from storebench.study.run_params import study_values
 
 OPTIONS = (FILE, "rows", "seed", "pod_memory")  # parameters that have their own options
 # Parameters that a repeated run does not take over: the suggestion sets the repeats, and the order is drawn again.
@@ -56,21 +55,21 @@ def next_lines(
     return ["Next:", *first, *typed[:2], f"  {url}/plugin/storebench-run   # the same, live", *typed[2:]]
 
 
-def again_of(study: Study, params: Params, cells: Sequence[Cell]) -> list[str]:
-    """Return the options of `storebench run` that measure these cells of a run again. Parameters that have their defaults are omitted."""
+def again_of(study: Study, conf: Mapping[str, Any], cells: Sequence[Cell]) -> list[str]:
+    """Return the options of `storebench run` that measure these cells of a run with the parameters `conf` again. Defaults are omitted."""
     from storebench.planning.params import defaults_of
 
     seen = {"stores": [cell.store for cell in cells], "clients": [cell.client for cell in cells]}
     seen |= {axis.name: [value for cell in cells if (value := cell.value(axis.name))] for axis in study.axes}
-    places = {name: ",".join(_in_order(params.get(name), values)) for name, values in seen.items() if values}
+    places = {name: ",".join(_in_order(conf.get(name), values)) for name, values in seen.items() if values}
     options = ["--study", study.name, "--stores", places.pop("stores"), "--clients", places.pop("clients")]
     for name, value in places.items():
         options += ["--axis", f"{name}={value}"]
-    defaults = defaults_of(study, {})
-    own_file = params.get(FILE) not in (None, "")
-    for name, value in params.items():
+    defaults = study_values(defaults_of(study, {}))
+    custom_file = conf.get(FILE) not in (None, "")
+    for name, value in conf.items():
         settled = name in DROPPED or name in seen or name not in defaults
-        if settled or value == defaults[name] or (own_file and name in ("rows", "seed")):
+        if settled or value == defaults[name] or (custom_file and name in ("rows", "seed")):
             continue
         if name == "keep_data":
             options.append("--keep-data")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from storebench.planning.checks import check_length
 from storebench.planning.node_pools import DEFAULT, node_pool_of
@@ -17,6 +16,7 @@ from storebench.study.dataset import MAX_SEED
 from storebench.study.grid import Grid
 from storebench.study.order import Turn, turns
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import RunParams
 
 ImageOf = Callable[[str, str], str]  # returns the image of a store and an operation
 
@@ -35,7 +35,7 @@ class Draft:
 def draft_of(
     study: PlannedStudy,
     grid: Grid,
-    params: Mapping[str, Any],
+    params: RunParams,
     queries: Queries,
     *,
     skips: bool,
@@ -79,7 +79,7 @@ def repeats_of(
 def order_of(
     study: PlannedStudy,
     repeats: Mapping[Cell, int],
-    params: Mapping[str, Any],
+    params: RunParams,
     group_of: Callable[[Cell], str | None] = lambda cell: None,
 ) -> tuple[list[Turn], int]:
     """Return the turns in order, and the seed of the order; `group_of` as for `draft_of`."""

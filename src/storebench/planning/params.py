@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import CPU, MEMORY, Choice, Field, Number, Values, flag, integer, size
@@ -18,6 +18,7 @@ from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operations_of
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import CellParams, PodParams, RunParams, study_values
 
 # Parameters without a meaning in a run of a single cell: the choice and the order of cells, and the skipping of verified repeats.
 SETTLED = ("full_grid", "random_order", "order_seed", "skip_done")
@@ -52,18 +53,24 @@ def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field
                     yield f"{where}[{name!r}]: {error}"
 
 
-def values_of(study: PlannedStudy, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a run's parameters. Raises SpecError for an unknown name, and for the first invalid value."""
+def values_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
+    """Check the parameters of a run, and return their values. `requested` has every parameter of the run.
+
+    Raises SpecError for an unknown name, and for the first invalid value.
+    """
     fields = fields_of(study)
-    for name in params:
+    for name in requested:
         if name not in fields:
             raise unknown("parameter", name, fields)
-    return {name: field.read(params[name]) for name, field in fields.items()}
+    return cast(RunParams, {name: field.read(requested[name]) for name, field in fields.items()})
 
 
-def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter."""
-    fields, values, mistakes = fields_of(study), {}, {}
+def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[RunParams | None, dict[str, str]]:
+    """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter.
+
+    With a mistake there are no values (None).
+    """
+    fields, values, mistakes = fields_of(study), dict[str, Any](), dict[str, str]()
     for name in requested:
         if name not in fields:
             mistakes[name] = str(unknown("parameter", name, fields))
@@ -72,19 +79,22 @@ def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[dict[str, A
             values[name] = field.read(requested.get(name, field.default))
         except SpecError as error:
             mistakes[name] = str(error)
-    return values, mistakes
+    return None if mistakes else cast(RunParams, values), mistakes
 
 
-def defaults_of(study: PlannedStudy, requested: Mapping[str, Any]) -> dict[str, Any]:
+def defaults_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
     """Return the values of a run that asks for these parameters and takes the defaults of all others. Raises SpecError like `values_of`."""
     return values_of(
         study, {**{name: field.default for name, field in fields_of(study).items()}, **requested}
     )
 
 
-def common_values(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the parameters that every study has. A missing parameter has its default."""
-    return {name: field.read(params.get(name, field.default)) for name, field in _common_fields().items()}
+def common_values(requested: Mapping[str, Any]) -> PodParams:
+    """Return the values of the parameters that every study has, typed as far as pods read them. A missing parameter has its default."""
+    return cast(
+        PodParams,
+        {name: field.read(requested.get(name, field.default)) for name, field in _common_fields().items()},
+    )
 
 
 def cell_fields(study: PlannedStudy) -> dict[str, Field]:
@@ -93,13 +103,15 @@ def cell_fields(study: PlannedStudy) -> dict[str, Field]:
     return {name: field for name, field in known.items() if name not in SETTLED}
 
 
-def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> dict[str, Any]:
+def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> CellParams:
     """Return the values of `cell_fields`, with defaults for parameters not in `requested`. Raises SpecError for a bad name or value."""
     known = cell_fields(study)
     for name in requested:
         if name not in known:
             raise unknown("parameter", name, known)
-    return {name: field.read(requested.get(name, field.default)) for name, field in known.items()}
+    return cast(
+        CellParams, {name: field.read(requested.get(name, field.default)) for name, field in known.items()}
+    )
 
 
 def fields_of(study: PlannedStudy) -> dict[str, Field]:
@@ -311,7 +323,7 @@ def _repeat_fields() -> dict[str, Field]:
 
 def grid_of(
     study: PlannedStudy,
-    params: Mapping[str, Any],
+    params: RunParams,
     partition: str | None = None,
     copies_of: CopiesOf | None = None,
 ) -> Grid:
@@ -328,7 +340,7 @@ def grid_of(
         study,
         stores=params["stores"],
         clients=params["clients"],
-        axes={axis.name: params[axis.name] for axis in study.axes},
+        axes={axis.name: study_values(params)[axis.name] for axis in study.axes},
         rows=params["rows"],
         seed=params["seed"],
         full=params["full_grid"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from typing import Any
 
 from storebench.connection.typed import PREFIX
 from storebench.errors import SpecError
@@ -15,6 +14,7 @@ from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.grid import CopiesOf
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import RunParams, study_values
 
 AGENT_IMAGE = "servers_agent"
 
@@ -42,7 +42,7 @@ def topology_of(study: PlannedStudy, store: str, exists: Exists) -> Topology | N
         ) from None
 
 
-def copies_of(study: PlannedStudy, params: Mapping[str, Any], exists: Exists) -> CopiesOf:
+def copies_of(study: PlannedStudy, params: RunParams, exists: Exists) -> CopiesOf:
     """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
 
     Only a topology declares the number: for a user's own server it is None.
@@ -52,27 +52,25 @@ def copies_of(study: PlannedStudy, params: Mapping[str, Any], exists: Exists) ->
     def copies(store: str, axes: Mapping[str, str]) -> int | None:
         provisioned = topology_named(store)
         sizes = {name: value for name, value in axes.items() if name in FIELDS}
-        return Sizes.of(params, sizes).copies_in(provisioned) if provisioned else None
+        return Sizes.of(study_values(params), sizes).copies_in(provisioned) if provisioned else None
 
     return copies
 
 
-def check_sizes(
-    study: PlannedStudy, cells: Iterable[Cell], params: Mapping[str, Any], exists: Exists
-) -> None:
+def check_sizes(study: PlannedStudy, cells: Iterable[Cell], params: RunParams, exists: Exists) -> None:
     """Check that each cell's topology can have the sizes of a run with these parameters. Raises SpecError."""
     sizes_of_stores = dict.fromkeys(
         (cell.store, tuple((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
     )
     for store, axes in sizes_of_stores:
         if provisioned := topology_of(study, store, exists):
-            Sizes.of(params, dict(axes)).check(provisioned)
+            Sizes.of(study_values(params), dict(axes)).check(provisioned)
 
 
 def check_agents(
     study: PlannedStudy,
     stores: Iterable[str],
-    params: Mapping[str, Any],
+    params: RunParams,
     provisioned: Collection[str],
     agent_image: str | None,
 ) -> None:

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from storebench.planning.node_pools import NodePool
 from storebench.results.database.queries import Queries, verified_values
@@ -15,13 +14,14 @@ from storebench.results.statistics.intervals import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn
+from storebench.study.run_params import RunParams
 
 LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
 
 
-def skips_done(params: Mapping[str, Any], run_type: str) -> bool:
+def skips_done(params: RunParams, run_type: str) -> bool:
     """Return whether a run skips verified repeats: as the parameter `skip_done` says, else only in a backfill."""
-    skip_done: bool | None = params["skip_done"]
+    skip_done = params["skip_done"]
     return run_type == "backfill" if skip_done is None else skip_done
 
 
@@ -59,7 +59,7 @@ def killed_of(
 
 
 def reason_to_stop(
-    study: Study, queries: Queries, run_id: str, cell: Cell, repeat: int, params: Mapping[str, Any]
+    study: Study, queries: Queries, run_id: str, cell: Cell, repeat: int, params: RunParams
 ) -> str | None:
     """Return why this turn is not needed, if so: the cell's median is precise enough, or the run's budget is spent."""
     if repeat <= 1:  # each cell is measured at least once, and a warm-up is never skipped

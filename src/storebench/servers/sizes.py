@@ -26,11 +26,11 @@ class Sizes:
     copies: int | None = None
 
     @classmethod
-    def of(cls, params: Mapping[str, Any], axes: Mapping[str, str]) -> Sizes:
-        """Return the sizes of a cell with axis values `axes`, in a run with parameters `params`. Raises SpecError for an invalid value."""
+    def of(cls, run_values: Mapping[str, Any], axes: Mapping[str, str]) -> Sizes:
+        """Return the sizes of a cell with axis values `axes`, in a run whose parameters have the values `run_values`. Raises SpecError."""
         values = {}
         for name, field in FIELDS.items():
-            value = axes.get(name, params.get(name))
+            value = axes.get(name, run_values.get(name))
             values[name.removeprefix(PREFIX)] = field.read(value)
         return cls(**values)
 

@@ -166,13 +166,13 @@ class Store(ABC):
         return cls.pods.get(operation, cls.pod)
 
     @classmethod
-    def keys(cls, params: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the names of the random keys that the store's pods share in a run with these parameters. Each key is a Secret."""
+    def keys(cls, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of the random keys that the store's pods share in a run. Each key is a Secret. `values`: of the run's parameters."""
         return ()
 
     @classmethod
-    def needs_agents(cls, params: Mapping[str, Any]) -> str:
-        """Return why the store's attempts need the agents of provisioned servers, with these parameters; empty if they do not."""
+    def needs_agents(cls, values: Mapping[str, Any]) -> str:
+        """Return why the store's attempts need the agents of provisioned servers; empty if they do not. `values`: of the run's parameters."""
         return ""
 
     @classmethod

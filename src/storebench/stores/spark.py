@@ -27,8 +27,8 @@ class SparkDriver(Store):
     _executors = 0  # number of executor pods
 
     @classmethod
-    def keys(cls, params: Mapping[str, Any]) -> tuple[str, ...]:
-        return (KEY_NAME,) if params[ENCRYPTION] else ()
+    def keys(cls, values: Mapping[str, Any]) -> tuple[str, ...]:
+        return (KEY_NAME,) if values[ENCRYPTION] else ()
 
     @property
     def spark(self) -> SparkSession:

@@ -19,6 +19,7 @@ from storebench.study.claim import Claim
 from storebench.study.dataset import FILE, Dataset, File
 from storebench.study.planned import Planning
 from storebench.study.reserved import CLIENT, DROP, OPERATION, STORE
+from storebench.study.run_params import RunParams, study_values
 
 Better = Literal["lower", "higher", "neither"]
 Kind = Literal["scalar", "histogram", "series"]
@@ -231,9 +232,9 @@ class Study(Planning):
         """Return the parameters beside the stores' options."""
         return self.params
 
-    def custom_file(self, params: Mapping[str, Any]) -> File | None:
+    def custom_file(self, params: RunParams) -> File | None:
         """Return the dataset of a user's file if the run's parameters name a file, else None."""
-        return self.dataset.own if self.dataset and params.get(FILE) else None
+        return self.dataset.own if self.dataset and study_values(params).get(FILE) else None
 
     def asks(self) -> dict[str, Field]:
         """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""
@@ -250,6 +251,6 @@ class Study(Planning):
         """Return the least seconds of a store's operation. `values`: of the study's parameters and of a cell's axes."""
         return self.store(store).least_s(operation, values)
 
-    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str:
+    def needs_agents(self, store: str, params: RunParams) -> str:
         """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not."""
-        return self.store(store).needs_agents(params)
+        return self.store(store).needs_agents(study_values(params))

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from storebench.servers.sizes import FIELDS
 from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import POD
+from storebench.study.run_params import CellParams, study_values
 
 # Parameters that all pods get beside the options of their store: the CPU limit, and the time limit of starts in seconds.
 TOLD = ("cpu_limit", "startup_timeout_s")
 
 
 def measured_with(
-    study: PlannedStudy, store: str, params: Mapping[str, Any], *, provisioned: bool = False
+    study: PlannedStudy, store: str, params: CellParams, *, provisioned: bool = False
 ) -> dict[str, Any]:
     """Return the parameters that change a store's measurements.
 
     These are the resources of its pods; the study's own parameters, unless they have the value that earlier results imply; the options of
     the store and of the store that fills it; and, if the run provisions the store's servers (`provisioned`), their sizes.
     """
+    values = study_values(params)
     stores = [name for name in (store, study.store(store).filled_by) if name]
     options = [option for name in stores for option in study.store(name).options]
-    own = [
+    of_study = [
         name
         for name, field in study.study_params.items()
-        if field.earlier is None or params.get(name, field.earlier) != field.earlier
+        if field.earlier is None or values.get(name, field.earlier) != field.earlier
     ]
-    sizes = [name for name in FIELDS if name in params] if provisioned else []
-    return {name: params[name] for name in dict.fromkeys([*POD, *own, *options, *sizes])}
+    sizes = [name for name in FIELDS if name in values] if provisioned else []
+    return {name: values[name] for name in dict.fromkeys([*POD, *of_study, *options, *sizes])}

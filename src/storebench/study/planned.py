@@ -9,6 +9,7 @@ from storebench.errors import unknown
 from storebench.fields import Field
 from storebench.study.cell import Cell
 from storebench.study.dataset import FILE, DatasetRecord
+from storebench.study.run_params import RunParams
 
 if TYPE_CHECKING:
     from storebench.study.model import Axis, Operation
@@ -62,9 +63,9 @@ class PlannedStudy(Protocol):
     def store(self, name: str) -> PlannedStore: ...
     def asks(self) -> dict[str, Field]: ...
     def operations_of(self, store: str) -> tuple[Operation, ...]: ...
-    def dataset_of(self, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None: ...
+    def dataset_of(self, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None: ...
     def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float: ...
-    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str: ...
+    def needs_agents(self, store: str, params: RunParams) -> str: ...
 
 
 class Planning:
@@ -89,10 +90,10 @@ class Planning:
         names = self.store(store).operations
         return tuple(operation for operation in self.operations if operation.name in names)
 
-    def dataset_of(self: PlannedStudy, cell: Cell, params: Mapping[str, Any] | None = None) -> str | None:
-        """Return the id of a cell's dataset in a run with these parameters; None for a study without a dataset."""
+    def dataset_of(self: PlannedStudy, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None:
+        """Return the id of a cell's dataset; None for a study without a dataset. `values`: of the run's parameters."""
         if self.dataset is None:
             return None
-        if self.dataset.own and (params or {}).get(FILE):
+        if self.dataset.own and (values or {}).get(FILE):
             return self.dataset.own.id(cell.seed)
         return self.dataset.id(cell.rows, cell.seed, dict(cell.axes))

@@ -17,6 +17,7 @@ from storebench.study.claim import Claim
 from storebench.study.dataset import Dataset, DatasetRecord, FileRecord
 from storebench.study.model import Axis, Better, Chart, Kind, Metric, Operation, Preset, Study
 from storebench.study.planned import Planning
+from storebench.study.run_params import RunParams, study_values
 
 NEITHER, SCALAR = "neither", "scalar"
 BETTER, KINDS = get_args(Better), get_args(Kind)
@@ -251,11 +252,11 @@ class StudyRecord(Planning, Record):
         except KeyError:
             return 0.0
 
-    def needs_agents(self, store: str, params: Mapping[str, Any]) -> str:
+    def needs_agents(self, store: str, params: RunParams) -> str:
         """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not, or if this
         process cannot load the store's module."""
         known = self._class_of(store)
-        return known.needs_agents(params) if known else ""
+        return known.needs_agents(study_values(params)) if known else ""
 
     def _class_of(self, store: str) -> type[Store] | None:
         """Return the class of a store; None if this process cannot load the store's module."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +13,7 @@ from storebench.planning.params import cell_fields, cell_values
 from storebench.results.forecast import missing
 from storebench.results.forecast.expected import Pace
 from storebench.study.order import turns
+from storebench.study.run_params import CellParams, study_values
 from storebench.web.access import GridDag
 
 # The parameters that every user chooses. A run's configuration names them even with default values: it tells what the run measures.
@@ -41,21 +41,23 @@ def grid_of(dag: GridDag, params: str) -> Grid:
     Raises SpecError for a text that is no JSON object, for an unknown parameter, and for an invalid value.
     """
     requested, study = requested_of(params), dag.study
-    values = cell_values(study, requested)
-    cells = missing.cells_of(study, dag.dates, dag.read, values)
-    pace = Pace(dag.read, study, {grid_cell.cell.store for grid_cell in cells}, values)
-    refusals = _refusals(dag, values)
+    cell_params = cell_values(study, requested)
+    cells = missing.cells_of(study, dag.dates, dag.read, cell_params)
+    pace = Pace(dag.read, study, {grid_cell.cell.store for grid_cell in cells}, cell_params)
+    refusals, values = _refusals(dag, cell_params), study_values(cell_params)
     sent = (*(name for name in MAIN if name in values), *requested)
     return Grid(
-        cells=[_cell(grid_cell, pace, values, refusals.get(_run_name(grid_cell.key))) for grid_cell in cells],
+        cells=[
+            _cell(grid_cell, pace, cell_params, refusals.get(_run_name(grid_cell.key))) for grid_cell in cells
+        ],
         conf={**{name: values[name] for name in sent}, "skip_done": True},
         may_start=dag.may_start,
     )
 
 
-def _refusals(dag: GridDag, values: Mapping[str, Any]) -> dict[str, str]:
+def _refusals(dag: GridDag, params: CellParams) -> dict[str, str]:
     """Return why the newest run of each cell with these parameters was refused, by the cell's part of the run's name."""
-    fields, reasons = cell_fields(dag.study), {}
+    fields, reasons, values = cell_fields(dag.study), {}, study_values(params)
     for row in dag.read.refused_of_a_cell(dag.study.name):
         with suppress(SpecError):  # the run was refused for invalid parameters, which `values` cannot equal
             refused_values = {
@@ -71,10 +73,8 @@ def _run_name(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "_", key)
 
 
-def _cell(
-    grid_cell: missing.GridCell, pace: Pace, values: Mapping[str, Any], refused: str | None
-) -> GridCell:
-    order = turns({grid_cell.cell: grid_cell.missing}, 0, warm_up=values["warm_up"], a_a=values["a_a"])
+def _cell(grid_cell: missing.GridCell, pace: Pace, params: CellParams, refused: str | None) -> GridCell:
+    order = turns({grid_cell.cell: grid_cell.missing}, 0, warm_up=params["warm_up"], a_a=params["a_a"])
     expected = pace.expected(order)
     return GridCell(
         key=grid_cell.key,

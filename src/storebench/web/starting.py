@@ -22,6 +22,7 @@ from storebench.servers.topology import provisioned_for
 from storebench.study.grid import Grid
 from storebench.study.model import Preset as Named
 from storebench.study.record import StudyRecord
+from storebench.study.run_params import study_values
 from storebench.web.access import GridDag, GridDagDep, agent_image, has_connection, most_turns
 from storebench.web.filling import requested_of
 
@@ -72,7 +73,7 @@ def drafted(dag: GridDag, requested: Mapping[str, Any]) -> Draft:
     """Draft a run of the DAG with these parameters; all other parameters keep their defaults."""
     study = dag.study
     values, mistakes = read(study, requested)
-    if mistakes:
+    if values is None:
         return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:
         grid = grid_of(study, values, copies_of=copies_of(study, values, has_connection))
@@ -105,7 +106,7 @@ def drafted(dag: GridDag, requested: Mapping[str, Any]) -> Draft:
         may_end_earlier=values["precision_percent"] is not None or values["budget_min"] is not None,
         dropped=grid.dropped,
         dropped_because=grid.dropped_because,
-        conf={name: values[name] for name in requested},
+        conf={name: study_values(values)[name] for name in requested},
         may_start=dag.may_start,
     )
 

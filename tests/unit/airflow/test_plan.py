@@ -250,7 +250,7 @@ def test_what_a_plan_refuses_is_recorded_with_its_reason(study, recorded):
         "study": study,
         "dag_id": "d",
         "airflow_run_id": "r",
-        "params": params,
+        "requested": params,
         "reason": reason,
         "airflow_id": "this",
     }

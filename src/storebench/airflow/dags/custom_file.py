@@ -14,22 +14,23 @@ from storebench.planning import checks
 from storebench.study import custom_files
 from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
 from storebench.study.model import Study
+from storebench.study.run_params import RunParams, study_values
 
 Make = Callable[[File, DatasetSpec], None]  # makes the dataset of a file in a pod; raises a StorebenchError
 SHOWN_COLUMNS = 100
 
 
 def with_file(
-    study: Study, params: Mapping[str, Any], make: Make | None
-) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    study: Study, params: RunParams, make: Make | None
+) -> tuple[RunParams, Mapping[str, Any] | None]:
     """Return a run's parameters, and the manifest of the user's own file that they name (None without a file).
 
     `make` makes the file's dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
     stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
     """
-    custom_file, file = study.custom_file(params), params.get(FILE)
+    custom_file, file = study.custom_file(params), study_values(params).get(FILE)
     if custom_file is None or file is None:
-        return dict(params), None
+        return params, None
     client, bucket = connections.s3(), connections.bucket()
     files = custom_files.find(client, file)
     seed = seed_of(file, files.version, files.size)

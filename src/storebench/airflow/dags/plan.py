@@ -24,6 +24,7 @@ from storebench.planning.topologies import AGENT_IMAGE, check_agents, check_size
 from storebench.planning.turns import labels_of, skips_done
 from storebench.results.database.repository import run_id_of
 from storebench.study.model import Study
+from storebench.study.run_params import RunParams, study_values
 
 NO_PARAMETERS = (
     "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
@@ -33,22 +34,23 @@ NO_PARAMETERS = (
 
 
 def plan_of(
-    study: Study, params: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
+    study: Study, requested: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
 ) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
-    `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the turns that it planned first. Raises a
-    StorebenchError, which is recorded with the run, for a run that cannot work, and AirflowSkipException where there is nothing to do.
+    `requested`: the run's unchecked parameters. `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the
+    turns that it planned first. Raises a StorebenchError, which is recorded with the run, for a run that cannot work, and
+    AirflowSkipException where there is nothing to do.
     """
     try:
-        return _plan_of(study, params, dag_run, make)
+        return _plan_of(study, requested, dag_run, make)
     except StorebenchError as error:
         with suppress(StorebenchError):  # an error that cannot be recorded is still in the log
             connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
                 study=study,
                 dag_id=dag_run.dag_id,
                 airflow_run_id=dag_run.run_id,
-                params=dict(params),
+                requested=dict(requested),
                 reason=str(error),
                 airflow_id=airflow_id(),
             )
@@ -142,7 +144,7 @@ def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
 
 
 def _secrets_of(
-    study: Study, used: set[str], params: Mapping[str, Any], provisioned: Collection[str] = ()
+    study: Study, used: set[str], params: RunParams, provisioned: Collection[str] = ()
 ) -> list[str]:
     """Return the names of the Secrets that the pods of these stores need: Secrets of connections, and Secrets that the stores ask for.
     `provisioned`: the stores whose servers the run provisions. These stores have no connection.
@@ -152,5 +154,5 @@ def _secrets_of(
     for name in used:
         store = study.store(name)
         connection = None if name in provisioned else store.connection_of(name)
-        names |= {*filter(None, [connection]), *store.keys(params)}
+        names |= {*filter(None, [connection]), *store.keys(study_values(params))}
     return sorted(names)

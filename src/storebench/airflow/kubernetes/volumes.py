@@ -31,18 +31,18 @@ def make(
     client: k8s_client.CoreV1Api,
     namespace: str,
     claim: str,
-    params: Mapping[str, Any],
+    values: Mapping[str, Any],
     go_on: Callable[[], None],
 ) -> None:
-    """Remove the volume claim of an earlier try, and make an empty claim. Raises VolumeFailed, and the error of `go_on`, which is called
-    while waiting.
+    """Remove the volume claim of an earlier try, and make an empty claim. `values`: of the run's parameters. Raises VolumeFailed, and the
+    error of `go_on`, which is called while waiting.
     """
-    storage_class = params.get(STORAGE_CLASS)
+    storage_class = values.get(STORAGE_CLASS)
     body = {
         "metadata": {"name": claim, "labels": {LABEL: "cell"}},
         "spec": {
             "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": params.get(SIZE) or OPTIONS[SIZE].default}},
+            "resources": {"requests": {"storage": values.get(SIZE) or OPTIONS[SIZE].default}},
             **({"storageClassName": storage_class} if storage_class else {}),
         },
     }

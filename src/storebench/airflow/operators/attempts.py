@@ -31,6 +31,7 @@ from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.parameters import measured_with
 from storebench.study.reserved import DROP
+from storebench.study.run_params import study_values
 
 CLEARED_TRY = 0  # in the row of a step that was cleared after its data was dropped: the row does not supersede an earlier try
 
@@ -214,7 +215,7 @@ class AttemptOperator(CellStepOperator):
         """Make the cell's volume before its first operation, and run the pod to its end. Raises the error of a pod that has failed."""
         if attempt.first and self.claim and not attempt.picks_up:
             namespace = self.namespace_of_pods()
-            volumes.make(self.client, namespace, self.claim, attempt.step.params, self.go_on)
+            volumes.make(self.client, namespace, self.claim, study_values(attempt.step.params), self.go_on)
         self.run_pod(context)
 
     def account(self, attempt: Attempt, spec: AttemptSpec) -> None:

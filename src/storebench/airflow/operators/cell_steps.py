@@ -27,6 +27,7 @@ from storebench.results.database.repository import run_id_of
 from storebench.servers.topology import provisioned_for
 from storebench.study.cell import Cell
 from storebench.study.model import Study
+from storebench.study.run_params import RunParams
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Step:
     """A step of a cell in its run. `operations`: all operations of the cell, in order; `params`: the run's parameters."""
 
     run_id: str
-    params: dict[str, Any]
+    params: RunParams
     cell: Cell
     repeat: int
     operations: Sequence[str]

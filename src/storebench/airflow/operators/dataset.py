@@ -23,6 +23,7 @@ from storebench.stores.base import Pod
 from storebench.study.cell import Cell
 from storebench.study.dataset import FILE, Dataset, File, folder_of
 from storebench.study.model import Study
+from storebench.study.run_params import study_values
 
 MEMORY = "1Gi"  # a generator's memory does not grow with the dataset
 
@@ -44,7 +45,7 @@ class DatasetOperator(BeforeCellsOperator):
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
         repository.stop_run(run_id, None)  # clear the reason that an earlier try of this step has recorded
-        custom_file = self.study.custom_file(params)
+        custom_file, values = self.study.custom_file(params), study_values(params)
         if custom_file:  # the plan has counted the file's rows
             cells = tuple(turn.cell for turn in repository.recorded_turns(run_id))
         else:
@@ -53,12 +54,12 @@ class DatasetOperator(BeforeCellsOperator):
                 self.study, params, partition, copies_of(self.study, params, connections.exists)
             ).cells
         # There is one dataset, or several where axes shape the dataset.
-        for dataset, cell in {self.study.dataset_of(cell, params): cell for cell in reversed(cells)}.items():
+        for dataset, cell in {self.study.dataset_of(cell, values): cell for cell in reversed(cells)}.items():
             assert dataset is not None
             self.go_on()
             spec, pod = self.spec_of(dataset, cell), self.dataset.pod
             if custom_file:
-                spec, pod = replace(spec, rows=custom_file.max_rows, file=params[FILE]), custom_file.pod
+                spec, pod = replace(spec, rows=custom_file.max_rows, file=values[FILE]), custom_file.pod
             self.making = making = copy(self)  # an operator has one pod
             try:
                 manifest = making.made(pod, spec, context)

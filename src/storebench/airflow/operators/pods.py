@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -41,6 +41,7 @@ from storebench.spark.options import KEY_NAME
 from storebench.stores.base import Pod, Store
 from storebench.stores.volume import claim_of
 from storebench.study.reserved import DROP
+from storebench.study.run_params import PodParams
 
 # Kubernetes ends a pod after `attempt_timeout_s`, but not on a lost node. There the task gives up this many seconds later.
 LATE_S = 300
@@ -161,7 +162,7 @@ class StorebenchPodOperator(ObservedPodOperator):
         if not self.ended_well():  # the provider raises no error if the task is being stopped
             raise AirflowException("The task was stopped")
 
-    def prepare(self, context: Context, params: Mapping[str, Any], memory: str | None) -> None:
+    def prepare(self, context: Context, params: PodParams, memory: str | None) -> None:
         """Make the pod's Secrets, and set the pod's template and resources: `memory`, or the run's `pod_memory`."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         # The end of the run has removed its Secrets. This task may have been cleared after the end.

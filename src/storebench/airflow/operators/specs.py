@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from storebench.airflow import connections
 from storebench.attempt.spec import AttemptSpec
 from storebench.study.cell import Cell
 from storebench.study.dataset import folder_of
 from storebench.study.model import Study
 from storebench.study.parameters import TOLD
+from storebench.study.run_params import RunParams, study_values
 
 RESULTS = "results/"  # the prefix of the keys of results in the bucket
 
 
 def spec_of(
-    study: Study, operation: str, cell: Cell, target: str, params: Mapping[str, Any], filler: str = ""
+    study: Study, operation: str, cell: Cell, target: str, params: RunParams, filler: str = ""
 ) -> AttemptSpec:
     """Return the specification of a pod that does `operation` on the data `target` of the cell's store, in a run with these parameters.
 
@@ -31,7 +29,8 @@ def spec_of(
         for axis in study.axes:
             if axis.name not in axes and axis.means_something(name, client, axes):
                 axes[axis.name] = axis.grid[0]
-    dataset = study.dataset_of(cell, params)
+    values = study_values(params)
+    dataset = study.dataset_of(cell, values)
     return AttemptSpec(
         operation=operation,
         cell_key=cell.key,
@@ -46,5 +45,5 @@ def spec_of(
         dataset=folder_of(dataset) if dataset else None,
         results=f"{RESULTS}{target}/{operation}-",
         method_version=study.method_version,
-        options={option: str(params[option]) for option in (*TOLD, *study.params, *store.options)},
+        options={option: str(values[option]) for option in (*TOLD, *study.params, *store.options)},
     )

@@ -45,6 +45,7 @@ from storebench.servers.topology import PASSWORD_KEY, SERVICE_CORES, Object, Top
 from storebench.servers.watch import AGENTS, LIMITED, PASSWORD, SERVICES, SET, TOKEN
 from storebench.study.cell import Cell
 from storebench.study.model import Study
+from storebench.study.run_params import RunParams, study_values
 
 # The statuses of a refusal by a rule or a policy. 400 is none: an admission webhook without dry run answers so.
 REFUSED = (403, 422)
@@ -92,17 +93,17 @@ class Group:
         return sum(item["spec"].get("replicas", 1) for item in objects if item["kind"] == "StatefulSet")
 
 
-def group_of(study: Study, cell: Cell, params: Mapping[str, Any]) -> Group | None:
+def group_of(study: Study, cell: Cell, params: RunParams) -> Group | None:
     """Return the set of servers that a cell needs in a run with these parameters; None where the cell needs no servers of the run."""
     topology = topology_of(study, cell.store, connections.exists)
     if topology is None:
         return None
     axes = {name: value for name, value in cell.axes if name in FIELDS}
     key = " ".join([cell.store, *(f"{name}={value}" for name, value in axes.items())])
-    return Group(key, cell.store, topology, Sizes.of(params, axes))
+    return Group(key, cell.store, topology, Sizes.of(study_values(params), axes))
 
 
-def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) -> dict[Cell, Group | None]:
+def groups_of(study: Study, cells: Iterable[Cell], params: RunParams) -> dict[Cell, Group | None]:
     """Return what `group_of` returns, by cell. Looks up each store's topology once."""
     axes_of = {
         cell: (cell.store, *((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
@@ -112,7 +113,7 @@ def groups_of(study: Study, cells: Iterable[Cell], params: Mapping[str, Any]) ->
     return {cell: groups[axes] for cell, axes in axes_of.items()}
 
 
-def check(groups: Iterable[Group], params: Mapping[str, Any]) -> None:
+def check(groups: Iterable[Group], params: RunParams) -> None:
     """Check that the cluster can hold each set of servers beside a client's pod, before it makes any. Raises SpecError."""
     core, namespace = secrets.cluster_of(DEFAULT)
     placement = _placement()
@@ -232,9 +233,7 @@ class Servers:
         core, namespace = secrets.cluster_of(DEFAULT)
         return ServerCluster(core, namespace, ask_again)
 
-    def provision(
-        self, group: Group | None, params: Mapping[str, Any], go_on: Callable[[], None]
-    ) -> Running | None:
+    def provision(self, group: Group | None, params: RunParams, go_on: Callable[[], None]) -> Running | None:
         """Provision these servers, and remove the run's other servers; None: only remove. `go_on` is called while waiting, and may raise.
 
         Raises a StorebenchError where the servers do not become ready. Then they are removed, and this run does not try them again.
@@ -315,9 +314,7 @@ class Servers:
             return None
         return Running(group, servers_id, tuple(pods), known.pods)
 
-    def _make(
-        self, group: Group, params: Mapping[str, Any], go_on: Callable[[], None], *, anew: bool
-    ) -> Running:
+    def _make(self, group: Group, params: RunParams, go_on: Callable[[], None], *, anew: bool) -> Running:
         servers_id, records = set_id(self.run_id, group.key), connections.leftovers()
         limits = Limits(params["startup_timeout_s"], params["server_start_s"])
         try:

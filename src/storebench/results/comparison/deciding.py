@@ -107,8 +107,8 @@ def deciding(
     return Deciding(len(unsure), turns, parts, None, hopeless, notes)
 
 
-def conf_of(params: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> dict[str, Any]:
-    """Return the parameters of a run that measures these cells `repeats` times, and otherwise has the parameters `params`.
+def conf_of(conf: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> dict[str, Any]:
+    """Return the parameters of a run that measures these cells `repeats` times, and otherwise has the parameters `conf`.
 
     The run also measures other combinations of the cells' places.
     """
@@ -118,7 +118,7 @@ def conf_of(params: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> d
         for name, value in cell.axes:
             axes.setdefault(name, {})[value] = None
     return {
-        **params,
+        **conf,
         **OF_A_REPEAT,
         "stores": list(dict.fromkeys(cell.store for cell in cells)),
         "clients": list(dict.fromkeys(cell.client for cell in cells)),

@@ -19,6 +19,7 @@ from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn
 from storebench.study.record import StudyRecord
+from storebench.study.run_params import RunParams, study_values
 from storebench.version import code_version
 
 
@@ -36,7 +37,7 @@ class Repository(Queries, Attempts):
         study: Study,
         dag_id: str,
         airflow_run_id: str,
-        params: Mapping[str, Any],
+        params: RunParams,
         turns: Sequence[Turn],
         order_seed: int,
         skipped: Mapping[Cell, str],
@@ -49,13 +50,13 @@ class Repository(Queries, Attempts):
         `airflow_id`: identifies the Airflow among several that share the database. `expected_s`, `expected_most_s`: lower and upper
         estimate of the run's seconds.
         """
-        run_id = run_id_of(dag_id, airflow_run_id)
+        run_id, values = run_id_of(dag_id, airflow_run_id), study_values(params)
         planned: list[tuple[Cell, int, str | None, str, int | None, str | None]] = [
             (turn.cell, turn.repeat, turn.arm, turn.node_pool, n, None) for n, turn in enumerate(turns, 1)
         ]
         planned += [(cell, 1, None, "", None, reason) for cell, reason in skipped.items()]
         datasets = sorted(
-            {dataset_id for cell, *_ in planned if (dataset_id := study.dataset_of(cell, params))}
+            {dataset_id for cell, *_ in planned if (dataset_id := study.dataset_of(cell, values))}
         )
         with self._cursor() as cursor:
             put_study(cursor, study)
@@ -74,7 +75,7 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(dict(params)),
+                    Jsonb(dict(values)),
                     datasets,
                     order_seed,
                     study.method_version,
@@ -114,11 +115,14 @@ class Repository(Queries, Attempts):
         study: Study,
         dag_id: str,
         airflow_run_id: str,
-        params: Mapping[str, Any],
+        requested: Mapping[str, Any],
         reason: str,
         airflow_id: str | None = None,
     ) -> None:
-        """Record a run that was refused before any work, with the reason. A run that had begun keeps its state and gets the reason."""
+        """Record a run that was refused before any work, with the reason. A run that had begun keeps its state and gets the reason.
+
+        `requested`: the unchecked parameters of the request.
+        """
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run (id, study, dag_id, airflow_run_id, params, method_version, code_version, airflow_id,"
@@ -129,7 +133,7 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(storable(params)),  # the unchecked parameters of the request
+                    Jsonb(storable(requested)),
                     study.method_version,
                     code_version(),
                     airflow_id,

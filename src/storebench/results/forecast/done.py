@@ -4,7 +4,7 @@ parameters."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from storebench.results.database.attempts import short_hash
@@ -12,6 +12,7 @@ from storebench.results.database.queries import Queries, counts
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import CellParams, study_values
 
 # Columns that must equal those of the newest attempt with the same store, client and operation.
 
@@ -20,7 +21,7 @@ def verified_repeats(
     study: PlannedStudy,
     queries: Queries,
     cells: Sequence[Cell],
-    params: Mapping[str, Any],
+    params: CellParams,
     image_of: Callable[[str, str], str] | None = None,
     is_provisioned: Callable[[str], bool] = lambda store: False,
 ) -> dict[Cell, int]:
@@ -44,7 +45,7 @@ def verified_repeats(
             newest = queries.newest_measured(study.name, store, client, operation, asked[store])
             if newest and (image_of is None or newest["image"] == image_of(store, operation)):
                 today[store, client, operation] = (newest["environment_hash"], newest["code_version"])
-    datasets = {cell.key: study.dataset_of(cell, params) for cell in cells}
+    datasets = {cell.key: study.dataset_of(cell, study_values(params)) for cell in cells}
     rows = queries.attempts_of_cells([cell.key for cell in cells])
     counted: dict[str, dict[tuple[str, int], set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:

@@ -7,7 +7,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries
@@ -15,6 +14,7 @@ from storebench.results.forecast.fixed import growth
 from storebench.study.cell import Cell
 from storebench.study.order import Turn
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import CellParams, study_values
 
 # A guess without measurements: the rate of most table stores on a slow machine with two cores.
 ROWS_PER_S = 5_000
@@ -49,9 +49,7 @@ class Expected:
         return text
 
 
-def expected(
-    queries: Queries, study: PlannedStudy, turns: Sequence[Turn], params: Mapping[str, Any]
-) -> Expected:
+def expected(queries: Queries, study: PlannedStudy, turns: Sequence[Turn], params: CellParams) -> Expected:
     """Estimate the time of a study's turns in a run. Raises SpecError if the parameters contradict each other."""
     return Pace(queries, study, {turn.cell.store for turn in turns}, params).expected(turns)
 
@@ -60,11 +58,12 @@ class Pace:
     """The measured durations of a study's operations at some stores."""
 
     def __init__(
-        self, queries: Queries, study: PlannedStudy, names: Iterable[str], params: Mapping[str, Any]
+        self, queries: Queries, study: PlannedStudy, names: Iterable[str], params: CellParams
     ) -> None:
         names = sorted(names)
         self._study = study
-        self._params = {name: str(params[name]) for name in study.study_params}
+        values = study_values(params)
+        self._params = {name: str(values[name]) for name in study.study_params}
         self._operations_of = {
             name: [operation.name for operation in study.operations_of(name)] for name in names
         }

@@ -15,6 +15,7 @@ from storebench.results.forecast.done import verified_repeats
 from storebench.study.cell import Cell
 from storebench.study.partition import cell_at, repeated
 from storebench.study.planned import PlannedStudy
+from storebench.study.run_params import CellParams
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class GridCell:
 
 
 def cells_of(
-    study: PlannedStudy, dates: Mapping[str, datetime], queries: Queries, params: Mapping[str, Any]
+    study: PlannedStudy, dates: Mapping[str, datetime], queries: Queries, params: CellParams
 ) -> list[GridCell]:
     """Return the cells of a study's partitions (`dates`: date by key) with their state for a run with the parameters `params`.
 

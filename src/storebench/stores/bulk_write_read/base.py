@@ -80,8 +80,8 @@ class TableStore(Store):
         return ""
 
     @classmethod
-    def needs_agents(cls, params: Mapping[str, Any]) -> str:
-        state = params.get(CACHE, AS_IS)
+    def needs_agents(cls, values: Mapping[str, Any]) -> str:
+        state = values.get(CACHE, AS_IS)
         return f"{CACHE}={state} empties the caches of servers before each read" if state in EMPTIED else ""
 
     @property

@@ -1,0 +1,57 @@
+"""Type the checked values of a run's parameters.
+
+The types have the parameters that the runs of all studies have. At run time the values also have the parameters that only some studies
+have: `study_values` reads these. `storebench.planning.params` declares the fields, and makes the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+
+class PodParams(TypedDict):
+    """The parameters of all pods of a run. CPU and memory are Kubernetes quantities; the limits are in seconds."""
+
+    keep_data: bool
+    pod_cpu: str
+    cpu_limit: bool
+    pod_memory: str
+    startup_timeout_s: int
+    attempt_timeout_s: int
+
+
+class CellParams(PodParams):
+    """The parameters of a run that completes a single cell. `precision_percent` and `budget_min`, in minutes: None without such a limit."""
+
+    rows: int
+    seed: int
+    repeats: int
+    warm_up: bool
+    a_a: bool
+    precision_percent: float | None
+    budget_min: float | None
+
+
+class ServerParams(TypedDict, total=False):
+    """The parameters of a run of a study with topologies, without the sizes of servers, which may be axes."""
+
+    server_start_s: int
+
+
+class RunParams(CellParams, ServerParams):
+    """The parameters of a run. `skip_done`: None for the default of the run's type. `order_seed`: None for a seed that the run draws."""
+
+    stores: list[str]
+    clients: list[str]
+    full_grid: bool
+    skip_done: bool | None
+    random_order: bool
+    order_seed: int | None
+
+
+def study_values(params: CellParams) -> Mapping[str, Any]:
+    """Return the values of all parameters by name, to read a parameter that only some studies have: an axis, a parameter of the study, an
+    option of a store, or a size of servers. The field of such a parameter decides the type of its value.
+    """
+    return params
