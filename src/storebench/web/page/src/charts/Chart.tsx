@@ -135,7 +135,6 @@ export function Figures({
   return (
     <ScrollTable label={caption} columns={[...(linked ? ["leads to"] : []), ...names.map(heading)]}>
       {table.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines of figures have no names, and none moves
         <tr key={index}>
           {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
           {names.map((name, column) => {
