@@ -1,6 +1,6 @@
-"""Write the files that follow from the declared fields of a result: `python -m storebench.attempt.schema`.
+"""Generate files from the declared fields of a result: `python -m storebench.attempt.schema`.
 
-The files are the JSON Schema of a result, and the table of figures in docs/results.md.
+The command writes the JSON Schema of a result, and replaces the table of figures in docs/results.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storebench.protocol.figures import FIGURES, Figures, choices, schema_of
 SCHEMA_FILE = protocol.FOLDER / f"result.v{protocol.VERSION}.json"
 RESULTS_PAGE = Path(__file__).parents[3] / "docs" / "results.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"  # the lines around the table
-WIDTH = 140  # of a line of JSON, in characters
+WIDTH = 140  # the maximum length of a line of JSON, in characters
 FRAME: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "Result of an attempt",
@@ -43,7 +43,7 @@ FRAME: dict[str, Any] = {
             },
         },
     ],
-    # Sums of these figures fit into the database.
+    # With these maxima, the sum of several figures still fits into a column of the database.
     "$defs": {
         "bytes": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**53 - 1},
         "count": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**31 - 1},
@@ -64,7 +64,7 @@ def schema() -> dict[str, Any]:
 
 
 def table() -> str:
-    """Return the figures as a table in Markdown, whose links start at docs/."""
+    """Return the table of figures in Markdown. The links are relative to docs/."""
     lines = ["| column | unit | meaning |", "|---|---|---|"]
     for name, figure in FIGURES.items():
         link = f" ([{figure.link.partition('#')[0]}]({figure.link}))" if figure.link else ""

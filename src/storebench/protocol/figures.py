@@ -1,10 +1,10 @@
 """Declare each figure of an attempt once: its name, type, unit and meaning.
 
-These declarations give the schema of a result, the columns that are recorded and shown, the names that a study cannot use, the model of the
-page's API, and the table of docs/results.md. `python -m storebench.attempt.schema` writes the files that follow from them.
+The declarations define the figures in the schema of a result, the columns that are recorded and shown, the names that a study cannot use,
+the model of the page's API, and the table of docs/results.md. `python -m storebench.attempt.schema` writes the schema and the table.
 """
 
-# Without `from __future__ import annotations`: `fields()` returns the types themselves, and a pod need not evaluate texts.
+# No `from __future__ import annotations`: `fields()` then returns types, not texts that a pod would have to evaluate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -254,13 +254,13 @@ def declared(holder: type[PodFigures | NodeFigures | UsageFigures]) -> dict[str,
 
 
 def choices(holder: type[PodFigures | NodeFigures | UsageFigures], name: str) -> list[str]:
-    """Return the texts that a figure can have; empty for any text, and for a number."""
+    """Return the permitted texts of a figure; an empty list for a figure with any text, and for a number."""
     (field,) = (field for field in fields(holder) if field.name == name)
     return [text for kind in get_args(get_args(field.type)[0]) for text in get_args(kind)]
 
 
 def schema_of(figure: Figure, choices: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of a figure. `choices`: the texts that the figure can have, if not any text."""
+    """Return the JSON Schema of a figure. `choices`: the permitted texts; empty for a figure with any text, and for a number."""
     kind = {"enum": [*choices, None]} if choices else SCHEMAS[figure.unit]
     return {**kind, "description": figure.text}
 

@@ -1,4 +1,4 @@
-"""Describe the parts of a study that the planning of runs reads: they are known from the study's file, and from its record alike."""
+"""Declare the parts of a study that the planning of runs reads. Both a Study and a StudyRecord have these parts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PlannedStudy(Protocol):
 
 
 class Planning:
-    """Answer questions about a PlannedStudy from its parts."""
+    """Methods that Study and StudyRecord share."""
 
     @property
     def clients(self: PlannedStudy) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Planning:
         return tuple(operation for operation in self.operations if operation.name in names)
 
     def dataset_of(self: PlannedStudy, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None:
-        """Return the id of a cell's dataset; None for a study without a dataset. `values`: of the run's parameters."""
+        """Return the id of a cell's dataset; None for a study without a dataset. `values`: the run's parameters, which may name a file."""
         if self.dataset is None:
             return None
         if self.dataset.own and (values or {}).get(FILE):

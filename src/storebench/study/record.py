@@ -1,4 +1,4 @@
-"""The record of a study: the study as JSON in the results database, in bundles and for the page, which may lack the study's file."""
+"""Define the record of a study: the study as JSON, for the results database, for bundles, and for a page without the study's file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from storebench.study.run_params import RunParams, study_values
 
 NEITHER, SCALAR = "neither", "scalar"
 BETTER, KINDS = get_args(Better), get_args(Kind)
-# Values of fields that records of earlier versions lack. No run can be planned by such a record: the empty pattern matches no value.
+# Defaults of fields that records of earlier versions lack. No run can be planned from such a record: an axis's empty pattern matches no value.
 DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
 AXIS_OF_EARLIER = {"description": "", "pattern": "", "hint": "", "default": (), "choices": (), "grid": ()}
 
 
 class Record(BaseModel):
-    """A part of a study's record. Unknown fields are ignored: another version may have recorded them."""
+    """Base class of a study's record and its parts. Unknown fields are ignored: another version may have recorded them."""
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
@@ -86,11 +86,14 @@ class StoreRecord(Record):
         return is_server(self.server)
 
     def server_of(self, name: str) -> tuple[str, str] | None:
-        """Return the server of a name of this store, as the connection's name and the server's name or ""."""
+        """Return the names of the connection and of the server in a name of this store: ("mongodb", "v8") for `mongodb@v8`.
+
+        The server's name is "" if the name has none. Returns None if the store has no server.
+        """
         return server_named(self.server, self.elsewhere, name)
 
     def connection_of(self, name: str) -> str | None:
-        """Return the name of the connection to the server of a name of this store."""
+        """Return the connection's name for a name of this store: `mongodb_v8` for `mongodb@v8`. Returns None without a server."""
         return connection_named(self.server, self.elsewhere, name)
 
 
@@ -186,7 +189,7 @@ class StudyRecord(Planning, Record):
     @field_validator("metrics", mode="before")
     @classmethod
     def _known_values(cls, metrics: Any) -> Any:
-        """Replace unknown values of metrics: nothing is ranked by a metric whose preferred direction is unknown."""
+        """Replace values of `better` and `kind` that this version does not know. No store is ranked by a metric with NEITHER."""
         known = {"better": (BETTER, NEITHER), "kind": (KINDS, SCALAR)}
         return _each_of(
             metrics,
@@ -231,7 +234,7 @@ class StudyRecord(Planning, Record):
         raise unknown("store", base, self.store_names)
 
     def asks(self) -> dict[str, RunField]:
-        """Return the parameters of a run that only some studies have: the study's own, and the options of its stores.
+        """Return the parameters of this study's runs that other studies' runs lack: the study's parameters, and the options of its stores.
 
         Raises SpecError for a parameter that this version does not know.
         """
@@ -239,13 +242,15 @@ class StudyRecord(Planning, Record):
 
     @property
     def study_params(self) -> dict[str, RunField]:
-        """Return the parameters beside the stores' options."""
+        """Return the study's parameters without the options of its stores."""
         options = {name for store in self.stores for name in store.options}
         return {param.name: param.field() for param in self.params if param.name not in options}
 
     def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float:
-        """Return the least seconds of a store's operation, or 0 if this process cannot load the store's module, or if the record has fewer
-        parameters than the module reads. `values`: of the study's parameters and of a cell's axes."""
+        """Return the minimum duration of a store's operation, in seconds. `values`: the study's parameters and the cell's place on each axis.
+
+        Returns 0 if this process cannot load the store's module, or if the record lacks a parameter that the module reads.
+        """
         known = self._class_of(store)
         try:
             return known.least_s(operation, values) if known else 0.0
@@ -253,8 +258,10 @@ class StudyRecord(Planning, Record):
             return 0.0
 
     def needs_agents(self, store: str, params: RunParams) -> str:
-        """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not, or if this
-        process cannot load the store's module."""
+        """Return why a store's attempts need the agents of provisioned servers, with these parameters.
+
+        The text is empty if the attempts need no agents, or if this process cannot load the store's module.
+        """
         known = self._class_of(store)
         return known.needs_agents(study_values(params)) if known else ""
 
@@ -267,14 +274,14 @@ class StudyRecord(Planning, Record):
 
 
 def _each_of(values: Any, changes_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Any:
-    """Return a list of JSON objects with the changes of each object. Return any other value unchanged, for pydantic to refuse."""
+    """Add to each JSON object of a list the fields that `changes_of` returns. Return any other value unchanged: pydantic refuses it."""
     if not isinstance(values, list | tuple):
         return values
     return [{**value, **changes_of(value)} if isinstance(value, Mapping) else value for value in values]
 
 
 def _dataset_record(dataset: Dataset) -> DatasetRecord:
-    """Return the dataset without its pods."""
+    """Create the record of a dataset. The record excludes the pods that make the dataset."""
     custom_file = dataset.own and FileRecord(dataset.own.name, dataset.own.version, dataset.own.max_rows)
     return DatasetRecord(
         dataset.name,

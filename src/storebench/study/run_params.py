@@ -1,7 +1,7 @@
-"""Type the checked values of a run's parameters.
+"""Declare the types of a run's checked parameters.
 
-The types have the parameters that the runs of all studies have. At run time the values also have the parameters that only some studies
-have: `study_values` reads these. `storebench.planning.params` declares the fields, and makes the values.
+The types contain the parameters of all studies. At run time, the values also contain the parameters that only some studies have:
+`study_values` returns those, too. `storebench.planning.params` declares the fields, and makes the values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PodParams(TypedDict):
 
 
 class CellParams(PodParams):
-    """The parameters of a run that completes a single cell. `precision_percent` and `budget_min`, in minutes: None without such a limit."""
+    """The parameters of a run of a single cell. `precision_percent` and `budget_min` (minutes) are None without such a limit."""
 
     rows: int
     seed: int
