@@ -1,1 +1,1 @@
-"""Answers of the page's API and of the command line: models, and a function that builds each model."""
+"""Models of the answers of the page's API and of the command line, and the functions that build the answers of both."""

@@ -1,4 +1,4 @@
-"""The answers about histograms and series."""
+"""Build the answers about histograms and series."""
 
 from __future__ import annotations
 

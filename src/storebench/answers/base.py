@@ -1,5 +1,7 @@
-"""Base models of the answers of the API and of commands. The names of figures end with their units: `_s`, `_bytes`. The front end's
-types are generated from these models."""
+"""Base models of the answers of the API and of commands.
+
+The name of a figure ends with its unit: `_s`, `_bytes`. The front end's types are generated from the models of the answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer about a study's claims."""
+"""Build the answer about a study's claims."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def rules() -> str:
 
 
 def places_text(cases: Sequence[Case]) -> str:
-    """Return the places that distinguish cases from the claim's other cases: `benchmark=wide, narrow`."""
+    """Format the places that distinguish cases from the claim's other cases: `benchmark=wide, narrow`."""
     if len(names := {name for case in cases for name in case.places}) == 1:
         (name,) = names
         return (

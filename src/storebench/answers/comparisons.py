@@ -1,4 +1,4 @@
-"""The answer about a comparison."""
+"""Build the answer about a comparison."""
 
 from __future__ import annotations
 

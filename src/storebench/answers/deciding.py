@@ -10,7 +10,7 @@ from storebench.answers.base import Answer
 
 
 class Part(Answer):
-    """A run of each turn; with side `both`, the single run whose rounds are the turns."""
+    """The run that measures a side in each turn; with side `both`, a single run whose rounds are the turns."""
 
     side: Literal["A", "B", "both"]
     params: dict[str, Any] = Field(description="The run's parameters; `repeats` is 1 except with side `both`")

@@ -1,4 +1,4 @@
-"""Summarize a run's attempts: medians, intervals, and phases."""
+"""Build the answers about a run's attempts: medians, intervals, origins, and phases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATED = itemgetter("server_name", "server_version", "durability", "environment
 
 
 def named(cell_key: str) -> dict[str, Any]:
-    """Return the fields of CellName."""
+    """Return the fields of CellName for a cell's key."""
     cell = Cell.from_key(cell_key)
     return {
         "cell_key": cell_key,
@@ -66,9 +66,9 @@ def _used(used: Hours) -> Used | None:
 
 
 def typical_of(rows: Iterable[AttemptRow]) -> list[AttemptRow]:
-    """Return the typical attempt of each cell's operation: the verified, undisturbed attempt with the total nearest to their median.
+    """Return the typical attempt of each cell's operation: of the verified, undisturbed attempts, the attempt nearest to the median total.
 
-    Without such an attempt, the last attempt stands for the operation.
+    Without such an attempt, the last attempt is the typical attempt.
     """
     typical = []
     for group in grouped(rows):
@@ -120,7 +120,7 @@ def _each(texts: Iterable[str | None]) -> list[str]:
 
 
 def phases_of(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[CellPhases]:
-    """Build the phases of typical attempts. `phases` are the phases' rows of these attempts."""
+    """Build the phases of typical attempts. `phases`: the rows of these attempts' phases."""
     seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
     for phase in phases:
         seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]

@@ -1,4 +1,4 @@
-"""The answer about prices."""
+"""Build the answer about prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer about a ranking."""
+"""Build the answer about a ranking."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class RankedDataset(Answer):
 
 
 class RankedEnvironment(Answer):
-    """Conditions that cells were measured under."""
+    """The conditions of cells' measurements."""
 
     id: str
     text: str

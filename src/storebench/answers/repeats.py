@@ -1,4 +1,4 @@
-"""The answer about a plan of repeats."""
+"""Build the answer about a plan of repeats."""
 
 from __future__ import annotations
 

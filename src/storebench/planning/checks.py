@@ -1,4 +1,4 @@
-"""Check whether stores, a disk and Airflow can do a run. The checks ask no server."""
+"""Check whether the stores, a disk and Airflow can perform a run. No check contacts a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storebench.servers.capacity import GIB
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
-# The needed disk relative to the dataset's size: the dataset, and a store's copy with its indexes and journals.
+# The disk space that a run needs, divided by the dataset's size: the dataset, and a store's copy with indexes and journals.
 DISK_FACTOR = 4
 
 
@@ -47,7 +47,7 @@ def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -
 
 
 def check_length(turns: int, most: int) -> None:
-    """Refuse more turns than Airflow makes tasks for: `most`. Airflow itself refuses them only when it makes the tasks."""
+    """Raise SpecError for more than `most` turns, the number that Airflow allows. Airflow itself refuses only when it creates the tasks."""
     if turns > most:
         raise SpecError(
             f"This run has {turns:,} turns (cells x repeats), and this Airflow allows {most:,} in a run. Ask for fewer, or raise"
@@ -56,7 +56,7 @@ def check_length(turns: int, most: int) -> None:
 
 
 def check_disk(dataset_bytes: int) -> None:
-    """Refuse a dataset that the stores' disk cannot hold, where that disk is known (STOREBENCH_DISK_PATH, as in the embedded stack)."""
+    """Raise SpecError for a dataset that the stores' disk cannot hold. Without STOREBENCH_DISK_PATH, the disk is unknown: no check."""
     path = os.environ.get("STOREBENCH_DISK_PATH")
     if not path:
         return
@@ -69,7 +69,7 @@ def check_disk(dataset_bytes: int) -> None:
 
 
 def check_volumes(servers: str, volumes_bytes: int) -> None:
-    """Refuse servers of a run whose volumes ask for more than the free disk of the embedded cluster, where the disk is known.
+    """Raise SpecError if the volumes of a run's servers need more than the free disk of the embedded cluster, where the disk is known.
 
     The cluster's volumes are folders on one disk, without a limit: the servers would fill the disk for all parts of the stack.
     """

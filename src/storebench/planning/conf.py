@@ -42,7 +42,7 @@ def conf_of(
 
 
 def _quoted(name: str, text: str) -> str:
-    """Return a hint how to type a parameter with this text as its value."""
+    """Return a hint that shows how to type a text as the value of a parameter."""
     pair = f"{name or 'NAME'}={json.dumps(text or 'text', ensure_ascii=False)}"
     return f"In a shell, a text is typed so: --param {shlex.quote(pair)}"
 

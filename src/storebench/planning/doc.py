@@ -1,4 +1,4 @@
-"""The texts on Airflow's pages about a study's DAG and its steps: the study, a backfill's dates, and the effects of clearing a step."""
+"""Build the texts that Airflow's pages show: of a study, of the dates of its backfills, and of the effects of clearing a step."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ImageOf = Callable[[str, str], str]  # returns the image of a store and an opera
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft of a run. `repeats`: repeats to measure by cell; `skipped`: reasons by excluded cell; `expected`: the expected duration."""
+    """A draft of a run. `repeats`: number of repeats to measure, by cell; `skipped`: reasons, by excluded cell."""
 
     repeats: Mapping[Cell, int]
     skipped: Mapping[Cell, str]
@@ -66,7 +66,10 @@ def draft_of(
 def repeats_of(
     grid: Grid, requested: int, verified: Mapping[Cell, int]
 ) -> tuple[dict[Cell, int], dict[Cell, str]]:
-    """Return the repeats to measure, by cell, and the reasons of skipped cells. `requested`: repeats of each cell; `verified`: by cell."""
+    """Return the number of repeats to measure, by cell, and the reasons of skipped cells.
+
+    `requested`: number of repeats of each cell. `verified`: number of verified repeats, by cell.
+    """
     repeats = {cell: requested - verified.get(cell, 0) for cell in grid.cells}
     skipped = {
         cell: f"already verified {verified[cell]} times with the same dataset, code, environment and parameters"

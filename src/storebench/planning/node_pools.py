@@ -1,8 +1,8 @@
-"""Pools of nodes: cells of different pools are measured side by side, cells of the same pool one after the other.
+"""Define the pools of nodes. Different pools are measured in parallel, the cells of a pool one after the other.
 
-A store's server may have its own nodes for its clients. The environment variable STOREBENCH_NODE_POOLS names such pools, comma-separated.
-In the pool `v8`, `mongodb@v8` and `null@v8` are measured, through the Kubernetes connection `storebench_kubernetes_v8` and the Airflow pool
-`benchmark_v8`. All other stores are measured in the default pool: `storebench_kubernetes` and `benchmark`.
+The clients of a server may have separate nodes: a pool. The environment variable STOREBENCH_NODE_POOLS names such pools, comma-separated.
+The pool `v8` measures `mongodb@v8` and `null@v8`, by the Kubernetes connection `storebench_kubernetes_v8` and the Airflow pool
+`benchmark_v8`. The default pool measures all other stores, by `storebench_kubernetes` and `benchmark`.
 """
 
 from __future__ import annotations

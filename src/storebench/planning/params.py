@@ -66,9 +66,9 @@ def values_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
 
 
 def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[RunParams | None, dict[str, str]]:
-    """Return the values of a run that asks for these parameters and takes the defaults of all others; and the mistakes, by parameter.
+    """Return the values of a run's parameters, and the mistakes by parameter. A parameter that is not in `requested` has its default.
 
-    With a mistake there are no values (None).
+    If there is a mistake, the values are None.
     """
     fields, values, mistakes = fields_of(study), dict[str, Any](), dict[str, str]()
     for name in requested:
@@ -83,14 +83,17 @@ def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[RunParams |
 
 
 def defaults_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
-    """Return the values of a run that asks for these parameters and takes the defaults of all others. Raises SpecError like `values_of`."""
+    """Return the values of a run's parameters, with defaults for parameters not in `requested`. Raises SpecError like `values_of`."""
     return values_of(
         study, {**{name: field.default for name, field in fields_of(study).items()}, **requested}
     )
 
 
 def common_values(requested: Mapping[str, Any]) -> PodParams:
-    """Return the values of the parameters that every study has, typed as far as pods read them. A missing parameter has its default."""
+    """Return the values of the parameters that every study has. The type lists the parameters that pods read.
+
+    A parameter that is not in `requested` has its default.
+    """
     return cast(
         PodParams,
         {name: field.read(requested.get(name, field.default)) for name, field in _common_fields().items()},
@@ -98,7 +101,7 @@ def common_values(requested: Mapping[str, Any]) -> PodParams:
 
 
 def cell_fields(study: PlannedStudy) -> dict[str, Field]:
-    """Return the parameters of runs that complete single cells, without the grid, SETTLED, and servers: no partition provisions servers."""
+    """Return the parameters of a run of a single cell. Excluded are the grid, SETTLED, and servers, as such a run provisions no servers."""
     known = {**_dataset_fields(study), **_common_fields(), **study.asks()}
     return {name: field for name, field in known.items() if name not in SETTLED}
 

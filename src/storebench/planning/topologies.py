@@ -1,4 +1,4 @@
-"""The servers that a store's name means: the servers of a connection, or a topology that the run provisions."""
+"""Find the servers that a store's name means: the servers of a connection, or a topology that the run provisions."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def topology_of(study: PlannedStudy, store: str, exists: Exists) -> Topology | N
 
 
 def copies_of(study: PlannedStudy, params: RunParams, exists: Exists) -> CopiesOf:
-    """Return a function that returns how many copies of its data a store's servers hold in a run with these parameters.
+    """Return a function that returns the number of copies of the data that a store's servers hold in a run with these parameters.
 
-    Only a topology declares the number: for a user's own server it is None.
+    Only a topology declares the number: for a user's own server, the function returns None.
     """
     topology_named = cache(lambda store: topology_of(study, store, exists))
 
@@ -74,7 +74,7 @@ def check_agents(
     provisioned: Collection[str],
     agent_image: str | None,
 ) -> None:
-    """Check that each store that depends on provisioned servers, or on their agents with these parameters, has them. Raises SpecError.
+    """Check that the run provisions the servers and agents on which stores depend with these parameters. Raises SpecError otherwise.
 
     `provisioned`: the stores whose servers the run provisions. `agent_image`: the image of the servers' agent, if a Variable names it.
     """

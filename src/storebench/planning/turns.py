@@ -1,4 +1,4 @@
-"""Decide which turns of a run are measured, name the turns, and find the turns whose tasks Airflow ended."""
+"""Decide which turns of a run are measured, name the turns, and find the operations whose tasks failed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose depe
 
 
 def skips_done(params: RunParams, run_type: str) -> bool:
-    """Return whether a run skips verified repeats: as the parameter `skip_done` says, else only in a backfill."""
+    """Return whether a run skips verified repeats: the parameter `skip_done`, or if that is empty, whether the run is of a backfill."""
     skip_done = params["skip_done"]
     return run_type == "backfill" if skip_done is None else skip_done
 
@@ -40,7 +40,7 @@ def killed_of(
 ) -> set[tuple[str, int, str]]:
     """Return (cell's key, repeat, operation) of each failed task, except tasks whose earlier step has failed.
 
-    `states`: a run's states, by task and _map index.
+    `states`: Airflow's states of the run's tasks. A key is a task's id, `_` and the task's map index.
     """
     needs = {operation.name: operation.needs for operation in study.operations}
     killed = set()
@@ -61,7 +61,7 @@ def killed_of(
 def reason_to_stop(
     study: Study, queries: Queries, run_id: str, cell: Cell, repeat: int, params: RunParams
 ) -> str | None:
-    """Return why this turn is not needed, if so: the cell's median is precise enough, or the run's budget is spent."""
+    """Return why this turn is unnecessary (the run's budget is spent, or the cell's median is precise enough); None if it is needed."""
     if repeat <= 1:  # each cell is measured at least once, and a warm-up is never skipped
         return None
     if (budget_min := params["budget_min"]) is not None:

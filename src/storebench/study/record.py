@@ -21,7 +21,7 @@ from storebench.study.run_params import RunParams, study_values
 
 NEITHER, SCALAR = "neither", "scalar"
 BETTER, KINDS = get_args(Better), get_args(Kind)
-# Defaults of fields that records of earlier versions lack. No run can be planned from such a record: an axis's empty pattern matches no value.
+# Defaults of fields that records of earlier versions lack. No run can be planned from such a record: the empty pattern matches no value.
 DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
 AXIS_OF_EARLIER = {"description": "", "pattern": "", "hint": "", "default": (), "choices": (), "grid": ()}
 
@@ -247,7 +247,7 @@ class StudyRecord(Planning, Record):
         return {param.name: param.field() for param in self.params if param.name not in options}
 
     def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float:
-        """Return the minimum duration of a store's operation, in seconds. `values`: the study's parameters and the cell's place on each axis.
+        """Return the minimum duration of a store's operation, in seconds. `values`: of the study's parameters and of the cell's axes.
 
         Returns 0 if this process cannot load the store's module, or if the record lacks a parameter that the module reads.
         """

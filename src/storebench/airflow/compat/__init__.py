@@ -1,10 +1,10 @@
-"""Everything in Storebench that depends on more of Airflow than its public task SDK, `airflow.sdk`.
+"""Contain everything that depends on more of Airflow than its public task SDK, `airflow.sdk`.
 
-Each module has one subject: an override of Airflow or of the Kubernetes provider, or knowledge of their insides. The module's docstring
-names the version that it was written for, and when the module can be removed. Other modules import only `airflow.sdk`.
+Each module has one subject: an override of Airflow or of the Kubernetes provider, or knowledge of their internals. The module's docstring
+names the version that the module was written for, and when the module can be removed. Other packages import only `airflow.sdk`.
 
-LOOKED_AT has for each module the packages that it depends on, with the version in which somebody last compared the module with the
-package's source. A test fails where requirements/ pins another version: read the module and the package's changes, then change the row.
+LOOKED_AT lists the packages that each module depends on, with the version of the package with which somebody last compared the module.
+A test fails if requirements/ pins another version: read the module and the package's changes, then write the new version into the row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ AIRFLOW = "apache-airflow-core"
 SDK = "apache-airflow-task-sdk"
 KUBERNETES = "apache-airflow-providers-cncf-kubernetes"
 
-# Packages and the versions last looked at, by module.
+# By module: the packages that the module depends on, and the version of each package that was last compared.
 LOOKED_AT: Mapping[str, Mapping[str, str]] = {
     "api_server": {AIRFLOW: "3.3.2"},
     "executor": {AIRFLOW: "3.3.2"},

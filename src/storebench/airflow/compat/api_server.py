@@ -1,4 +1,4 @@
-"""The users, DAGs and runs of Airflow's API server, for the results page that runs inside it.
+"""Read users, DAGs and runs of Airflow's API server, for the results page, which runs inside this server.
 
 Written for apache-airflow-core 3.3.2.
 
@@ -43,7 +43,7 @@ def timetable_of(dag_id: str) -> Any:
 
 
 def of_run(field: Literal["state", "end_date"], dag_id: str, airflow_run_id: str) -> Any:
-    """Return a field of a run in Airflow's own database; None if Airflow does not have the run."""
+    """Return the state or the end of a run from Airflow's own database; None if Airflow does not have the run."""
     with create_session() as session:
         run = DagRun.dag_id == dag_id, DagRun.run_id == airflow_run_id
         return session.scalar(select(getattr(DagRun, field)).where(*run))

@@ -1,4 +1,4 @@
-"""An executor for an Airflow that shares its machine with the measured pods: the scheduler rests while there is no run.
+"""Define an executor for an Airflow that shares its machine with the measured pods: the scheduler rests while there is no run.
 
 Written for apache-airflow-core 3.3.2.
 
@@ -19,13 +19,13 @@ from sqlalchemy.orm import Session
 
 # The longest delay of the scheduler's heartbeat and periodic work. A scheduler counts as dead 30 s after its last heartbeat.
 REST_S = 10.0
-LOOK_S = 0.25
+LOOK_S = 0.25  # seconds between two queries for a run
 
 
 class RestingExecutor(LocalExecutor):
     """Airflow's LocalExecutor with a `sync` that rests. The scheduler calls `sync` in each round of its loop, and waits for it.
 
-    A round takes some 20 queries. Without a run, one query every LOOK_S seconds replaces these for up to REST_S seconds.
+    A round takes about 20 queries. Without a run, `sync` instead makes one query every LOOK_S seconds, for up to REST_S seconds.
     """
 
     def sync(self) -> None:

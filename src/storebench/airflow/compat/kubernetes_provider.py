@@ -1,4 +1,4 @@
-"""The Kubernetes provider's errors, labels, Secrets and hook.
+"""Wrap the Kubernetes provider's errors, labels, Secrets and hook.
 
 Written for apache-airflow-providers-cncf-kubernetes 10.25.0.
 
@@ -23,12 +23,12 @@ def label_value(text: str) -> str:
 
 
 def variable_of(name: str, secret: str, key: str) -> Secret:
-    """Return a pod's environment variable with the value of this key of a Kubernetes Secret."""
+    """Return the declaration of a pod's environment variable `name`, whose value is a key of a Kubernetes Secret."""
     return Secret("env", name, secret, key)  # type: ignore[no-untyped-call]
 
 
 def file_of(folder: str, secret: str) -> Secret:
-    """Return a pod's folder with a file for each key of a Kubernetes Secret."""
+    """Return the declaration of a folder in a pod, which has a file for each key of a Kubernetes Secret."""
     return Secret("volume", folder, secret)  # type: ignore[no-untyped-call]
 
 

@@ -1,9 +1,9 @@
-"""A pod manager that notices the end of pods promptly.
+"""Define a pod manager that notices the end of pods promptly.
 
 Written for apache-airflow-providers-cncf-kubernetes 10.25.0.
 
-Remove the methods that wait when the provider's waiting times are arguments of its operator; `read_pod` when the provider repeats a
-request that the API server refuses for a while; `_log_message` when the provider can limit the length of a pod's log.
+Remove `container_is_running` and `await_pod_completion` when the provider's operator has arguments for its waiting times; `read_pod` when
+the provider repeats a request that the API server refuses for a while; `_log_message` when the provider can limit the length of a log.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from kubernetes.client import models as k8s
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, RIGHTS, ask_again
 
 POLL_INTERVAL_S = 0.1
-SOON_S = 3.0
+SOON_S = 3.0  # seconds to wait until Kubernetes reports an end that has happened
 LOG_CHARACTERS = 10_000_000  # a program that runs wild must not fill the volume of Airflow's logs
 
 
 class PromptPodManager(PodManager):
     """A pod manager that notices the end of a pod within POLL_INTERVAL_S seconds.
 
-    The provider's own manager looks every 1 to 2 s, as long as a short attempt takes. A short outage of the API server does not lose the
-    pod's work. The task's log has the first LOG_CHARACTERS of the pod's log.
+    The provider's manager polls every 1 to 2 s, which is as long as a short attempt. With this manager, a short outage of the API server
+    does not lose the pod's work. The task's log has the first LOG_CHARACTERS of the pod's log.
     """
 
     logged = 0  # characters of the pod's log
@@ -46,7 +46,7 @@ class PromptPodManager(PodManager):
         return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
 
     def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
-        """Return whether the container runs. Called when its log has ended: the container's end is reported a moment later."""
+        """Return whether the container runs. Called when the container's log has ended: Kubernetes reports the end a moment later."""
         return not self._soon(
             lambda: not super(PromptPodManager, self).container_is_running(pod, container_name)
         )
@@ -59,8 +59,8 @@ class PromptPodManager(PodManager):
         *args: Any,
         **kwargs: Any,
     ) -> k8s.V1Pod:
-        """Wait for the pod's end, which is reported a moment after its container's end. With sidecars (`istio_enabled`), the end of the
-        container is enough.
+        """Wait for the pod's end, which Kubernetes reports a moment after the container's end. With sidecars (`istio_enabled`), wait only
+        for the container's end.
         """
 
         def ended() -> bool:

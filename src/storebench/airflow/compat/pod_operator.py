@@ -1,4 +1,4 @@
-"""The Kubernetes provider's pod operator, with the points at which Storebench's operators change what the provider does.
+"""Extend the Kubernetes provider's pod operator by methods with which Storebench's operators change the provider's behaviour.
 
 Written for apache-airflow-providers-cncf-kubernetes 10.25.0 and apache-airflow-task-sdk 1.3.2.
 
@@ -39,14 +39,14 @@ class ObservedPodOperator(KubernetesPodOperator):
         return PromptPodManager(kube_client=self.client, callbacks=self.callbacks)
 
     def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> k8s.V1Pod | None:
-        """Return the pod's last state, None if it is not known. `known`: the state that the provider has read.
+        """Return the pod's last state; None if the state is unknown. `known`: the state that the provider has read.
 
         Called once before the pod is deleted, however the pod ended.
         """
         raise NotImplementedError
 
     def keeps(self, pod: k8s.V1Pod) -> bool:
-        """Return whether the pod stays for now, although the provider would delete it."""
+        """Return whether the operator keeps the pod for now, although the provider would delete the pod."""
         return False
 
     @property
@@ -77,8 +77,8 @@ class ObservedPodOperator(KubernetesPodOperator):
         return {**labels, **cls.replaced_labels}
 
     def is_istio_enabled(self, pod: k8s.V1Pod | None) -> bool:
-        """Return whether the pod has sidecars (Istio, Vault, …): sidecars go on, so the provider then takes the end of this operator's
-        container for the pod's end. The provider itself only knows sidecars of one name.
+        """Return whether the pod has sidecars (Istio, Vault, …). Sidecars do not end by themselves: for a pod with sidecars, the provider
+        waits only for the end of this operator's container. The provider itself only knows sidecars of one name.
         """
         try:  # read the pod: the cluster may have added a sidecar
             return pod is not None and len(self.pod_manager.read_pod(pod).spec.containers) > 1
@@ -99,7 +99,7 @@ class ObservedPodOperator(KubernetesPodOperator):
 
 
 def name_of_started_pod(context: Context) -> str | None:
-    """Return the name of the last pod that this task is known to have started. The provider keeps it in Airflow's task state store."""
+    """Return the name of the last pod that this task has started; None if unknown. The provider stores it in Airflow's task state store."""
     store: Any = context.get("task_state_store")
     stored = store.get(POD_IDENTIFIER_STATE_KEY) if store is not None else None
     return stored.get("name") if isinstance(stored, dict) else None

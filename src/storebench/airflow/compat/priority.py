@@ -1,4 +1,4 @@
-"""The order in which Airflow starts the tasks of a run's cells.
+"""Define the order in which Airflow starts the tasks of a run's cells.
 
 Written for apache-airflow-core 3.3.2.
 
@@ -24,13 +24,13 @@ LAST = -RANKS * TASKS  # the weight of a task that starts only when no cell's ta
 class CellByCell(PriorityWeightStrategy):
     """A strategy that orders tasks cell by cell. With one slot, Airflow starts the task with the largest weight.
 
-    A task's `priority_weight` is its place among the steps of its cell: Airflow keeps no parameter of a strategy.
+    A task's `priority_weight` is the task's position among the steps of its cell, because Airflow does not store parameters of a strategy.
 
-    Among simultaneous runs, as in a backfill, one run precedes the others with all its cells. Otherwise the runs would alternate task by
-    task. The hash of a run's id decides: when a task gets its weight, Airflow does not say when the run began.
+    If several runs are active, as in a backfill, all tasks of one run precede the tasks of the others. Otherwise the runs would alternate
+    task by task. The hash of the run's id orders the runs, because Airflow does not tell the run's start when a task gets its weight.
     """
 
-    # Airflow stores a DAG with this name of the class. The name stays where the module moves: stored DAGs stay readable.
+    # Airflow stores this module name with each DAG. Keep the name if the module moves: Airflow must still read the stored DAGs.
     __module__ = "storebench.airflow.priority"
 
     def get_weight(self, ti: TaskInstance) -> int:

@@ -1,4 +1,4 @@
-"""The states and tries of Airflow's tasks, and the end of Airflow's runs.
+"""Read the states and tries of Airflow's tasks, and the end of Airflow's runs.
 
 Written for apache-airflow-core 3.3.2 and apache-airflow-task-sdk 1.3.2.
 
@@ -13,7 +13,7 @@ from typing import Any
 
 # Airflow's states of a task that has ended.
 ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
-# Airflow's states of a task that Airflow still runs or runs again. A task that a user clears while it runs is `restarting`.
+# Airflow's states of a task that Airflow will run, runs, or will retry, except `restarting`: a user has cleared the running task.
 AGAIN = {None, "scheduled", "queued", "running", "up_for_retry"}
 
 
@@ -26,7 +26,7 @@ def earlier_tries(ti: Any, retries: int | None) -> range:
 
 
 def run_ended_at(dag_id: str, airflow_run_id: str) -> datetime | None:
-    """Return when a run of this Airflow ended. Only a task can ask for the time."""
+    """Return the end of a run of this Airflow; None while it runs. Only a task can call this function."""
     from airflow.sdk.execution_time.comms import GetDagRun
     from airflow.sdk.execution_time.task_runner import SUPERVISOR_COMMS  # exists within a task only
 

@@ -1,4 +1,4 @@
-"""A timetable that never starts a run by itself: it has one partition for each cell of a study's grid, for backfills to fill.
+"""Define a timetable that never starts a run by itself: backfills fill its partitions, one for each cell of a study's grid.
 
 Written for apache-airflow-core 3.3.2.
 
@@ -22,13 +22,13 @@ class GridTimetable(Timetable):
 
     `study`: the JSON of the study's record.
 
-    A backfill makes a run for each partition in its range of dates that has no run yet. A run that is triggered by hand without a
-    partition's key has no partition: it takes its grid from its parameters. The results page reads the study's record from the timetable
-    that Airflow has stored, also where the DAG never ran: the API server loads no file of a DAG. `study` is empty if an earlier version
-    has stored the timetable. Airflow soon reads the DAG's file again.
+    A backfill makes a run for each partition in its range of dates that has no run yet. A run that a user triggers without a partition's
+    key has no partition, and takes its grid from its parameters. The API server loads no DAG file, so the results page reads the study's
+    record from the timetable that Airflow has stored, even if the DAG has never run. `study` is empty if an earlier version stored the
+    timetable, until Airflow reads the DAG's file again.
     """
 
-    # Airflow stores a DAG with this name of its timetable's class. The name stays where the module moves: stored DAGs stay readable.
+    # Airflow stores this module name with each DAG. Keep the name if the module moves: Airflow must still read the stored DAGs.
     __module__ = "storebench.airflow.timetable"
     partitioned = True
     description = "Does not run by itself. A backfill makes one run for each cell of the grid"

@@ -1,4 +1,4 @@
-"""The operator that tries one operation of one cell, in a pod."""
+"""Define the operator that runs one operation of one cell in a pod, and records the attempt."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ from storebench.study.parameters import measured_with
 from storebench.study.reserved import DROP
 from storebench.study.run_params import study_values
 
-CLEARED_TRY = 0  # in the row of a step that was cleared after its data was dropped: the row does not supersede an earlier try
+# The try number of the row of a step that a user cleared after the cell's data was dropped. Such a row supersedes no earlier try.
+CLEARED_TRY = 0
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt that a task makes. `key`: the key of its row, which a filling store's step has only after a failure.
+    """An attempt that a task makes. `key`: the key of the attempt's row. A step of a filling store has a row only after a failure.
 
     `first`: whether the attempt is the cell's first. `picks_up`: whether the task follows the pod of an earlier try.
     """
@@ -51,11 +52,11 @@ class Attempt:
 
 
 class AttemptOperator(CellStepOperator):
-    """An attempt: runs an operation of one turn in a pod, and records the result, also of a failure."""
+    """Run an operation of one turn in a pod, and record the attempt, even if it fails."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(retries=RETRIES, **kwargs)
-        self.parameters: dict[str, Any] = {}  # the parameters that change what is measured
+        self.parameters: dict[str, Any] = {}  # the parameters that affect the measurement
 
     def execute(self, context: Context) -> None:
         attempt = self.admit(context)
@@ -65,7 +66,7 @@ class AttemptOperator(CellStepOperator):
         self.track_data(context, attempt, spec)
         try:
             self.run(context, attempt)
-        except Exception as error:  # noqa: BLE001 - whatever the error is, the attempt gets its row
+        except Exception as error:  # noqa: BLE001 - the attempt gets a row after any error
             self.account_for_failure(attempt, spec, error)
         except BaseException as error:  # the process is being stopped: the attempt still gets its row
             self.record(attempt.key, spec, error)
@@ -74,9 +75,9 @@ class AttemptOperator(CellStepOperator):
             self.account(attempt, spec)
 
     def admit(self, context: Context) -> Attempt | None:
-        """Return the attempt to make; None where an earlier try of this task has recorded the attempt.
+        """Return the attempt to make; None if an earlier try of this task has recorded the attempt.
 
-        Skips, fails or reschedules the task where the attempt cannot be made or is not needed.
+        Skips, fails or reschedules the task if the attempt cannot be made or is unnecessary.
         """
         names = [operation.name for operation in self.study.operations]
         states = self.states_of_earlier(names[: names.index(self.operation)], context)
@@ -96,7 +97,7 @@ class AttemptOperator(CellStepOperator):
         return attempt
 
     def clean_before_cell(self, context: Context) -> None:
-        """Remove leftovers that no other step removes, before a cell's first step."""
+        """Remove, before a cell's first step, the leftovers that no other step removes."""
         if DROP not in self.study.steps:
             self.remove_pods_of_cells(context, self.ended_cells_with_pods(context))
         # In the default node pool, a step before the cells cleans up.
@@ -105,7 +106,10 @@ class AttemptOperator(CellStepOperator):
             self.clean(context)
 
     def end_if_nothing_to_do(self, states: Mapping[str, str | None], step: Step) -> None:
-        """Skip or fail this step where the states `states` of the earlier steps leave nothing to do."""
+        """Skip or fail this step if the cell's store lacks the operation, or an earlier step was skipped or failed.
+
+        `states`: Airflow's states of the cell's earlier steps, by step.
+        """
         if self.operation not in step.operations:
             raise AirflowSkipException(f"{step.cell.store} has no {self.operation}")
         first = step.operations[0]
@@ -125,9 +129,10 @@ class AttemptOperator(CellStepOperator):
         return Attempt(step, key, filler, first=self.operation == step.operations[0])
 
     def operation_and_filler(self, store: str) -> tuple[str, str]:
-        """Return the operation whose row records a failure of this step, and the name of the filling store, empty without one.
+        """Return the operation whose row records a failure of this step, and the name of the filling store ("" if the store fills itself).
 
-        A filling store does an operation that `store` depends on and does not have. Such a step has no row of its own.
+        A filling store performs an operation that `store` depends on and lacks. Such a step has no row of its own: its failure is recorded
+        in the row of the first operation of `store` that depends on the step.
         """
         operations = self.study.operations_of(store)
         if self.operation in {operation.name for operation in operations}:
@@ -141,7 +146,7 @@ class AttemptOperator(CellStepOperator):
         raise AssertionError(f"{store} has no {self.operation}")
 
     def skip_if_not_needed(self, step: Step) -> None:
-        """Skip the cell where the run has reached its precision or its budget. The skipped turn is recorded with the reason."""
+        """Skip the cell if the run has reached its precision or its budget. Records the skipped turn with the reason."""
         queries = connections.queries(connections.PATIENCE_S)
         if reason := reason_to_stop(self.study, queries, step.run_id, step.cell, step.repeat, step.params):
             repository = connections.repository(connections.PATIENCE_S)
@@ -159,9 +164,9 @@ class AttemptOperator(CellStepOperator):
         return self.use_step(step, attempt.filler)
 
     def servers_for(self, attempt: Attempt) -> Running | None:
-        """Return the set of servers for this attempt, ready; None where the attempt needs no servers of the run.
+        """Return the set of servers for this attempt, when they are ready; None if the attempt needs no servers of the run.
 
-        Ends the step, with a row that has the reason, where the servers cannot start or have lost the data of an earlier step.
+        Fails the step, and records a row with the reason, if the servers cannot start or have lost the data of an earlier step.
         """
         group, servers = self.group_of(attempt.step), Servers(attempt.key.run_id)
         if group and (attempt.picks_up or self.needs_of(attempt.step)):
@@ -182,7 +187,7 @@ class AttemptOperator(CellStepOperator):
         raise AirflowFailException(reason) from None
 
     def track_data(self, context: Context, attempt: Attempt, spec: AttemptSpec) -> None:
-        """Record before the pod starts that the attempt leaves data. Ends the step where the data that it depends on was dropped."""
+        """Record, before the pod starts, that the attempt leaves data. Fails the step if the data on which it depends was dropped."""
         if not self.leaves_data(attempt, spec):
             return
         step, records = attempt.step, connections.leftovers()
@@ -200,7 +205,7 @@ class AttemptOperator(CellStepOperator):
         return self.study.store(spec.store).keeps_data and not attempt.step.params["keep_data"]
 
     def warn_of_kept_data(self, context: Context, kept: str) -> None:
-        """Warn that this step was cleared without its cell's drop, so that the data `kept` stays in the store."""
+        """Warn if this step was cleared without its cell's drop, because the data then stays in the store. `kept`: the data's name."""
         if context["ti"].try_number <= 1:
             return
         if ENDED.issuperset(self.states_of([DROP], context)):
@@ -212,14 +217,14 @@ class AttemptOperator(CellStepOperator):
             )
 
     def run(self, context: Context, attempt: Attempt) -> None:
-        """Make the cell's volume before its first operation, and run the pod to its end. Raises the error of a pod that has failed."""
+        """Create the cell's volume before its first operation, and run the pod to its end. Raises the error of a failed pod."""
         if attempt.first and self.claim and not attempt.picks_up:
             namespace = self.namespace_of_pods()
             volumes.make(self.client, namespace, self.claim, study_values(attempt.step.params), self.go_on)
         self.run_pod(context)
 
     def account(self, attempt: Attempt, spec: AttemptSpec) -> None:
-        """Record the result of a pod that has ended well, and the size of the data in the store. Fails the step unless it is verified."""
+        """Record the result of a pod that has succeeded, and the size of the data in the store. Fails the step unless it is verified."""
         step = attempt.step
         result = observe.attempt_result(self.observed, self.CONTAINER, None)
         size_bytes = result.data_bytes
@@ -230,14 +235,14 @@ class AttemptOperator(CellStepOperator):
         # An operation that changes no data reports no size.
         if self.leaves_data(attempt, spec) and (attempt.first or size_bytes is not None):
             connections.leftovers().has_left(step.run_id, step.cell, step.repeat, size_bytes)
-        # The result of a program that exited with 0 may break the protocol. Then no step that depends on this step may run.
+        # A program can exit with 0 although its result breaks the protocol. The steps that depend on this step must not run then.
         if result.status != "verified":
             raise AirflowFailException(f"{result.error_kind}: {result.error}")
 
     def account_for_failure(self, attempt: Attempt, spec: AttemptSpec, error: Exception) -> None:
         """Record the attempt that has ended with this error, and fail the step.
 
-        Returns where the process that this try replaces has recorded a verified attempt.
+        The step does not fail if the process that this try replaces has recorded a verified attempt.
         """
         result = self.record(attempt.key, spec, error)
         if attempt.picks_up and self.is_verified(attempt.key):
@@ -245,7 +250,7 @@ class AttemptOperator(CellStepOperator):
         raise AirflowFailException(f"{result.error_kind}: {result.error}") from error
 
     def record(self, key: AttemptKey, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Record the attempt's row, then remove the pod and its result in S3. Returns the result."""
+        """Record the attempt's row, then remove the result from S3, and the pod. Returns the result."""
         pod = observe.pod_record(self.observed, self.CONTAINER)
         result = self.judge(key, spec, self.read_result(spec, failure), pod)
         self.add_environment(result, pod)
@@ -281,10 +286,10 @@ class AttemptOperator(CellStepOperator):
         store, has_servers = self.study.store(spec.store), self.servers is not None
         result = with_disturbances(result, store, cpu_limit=spec.cpu_limited, servers=has_servers)
         result = check_result(result, self.study, self.study.operation(key.operation))
-        # Stopping a run also removes its servers: that is no death
+        # A stopped run also removes its servers: that is no death of a server.
         if self.servers and not self.is_stopped and (deaths := Servers(key.run_id).deaths(self.servers)):
             result = observe.with_deaths(result, deaths)
-        if result.status == "verified" and result.total_s is None:  # the pod did not measure it
+        if result.status == "verified" and result.total_s is None:  # the pod did not measure its total time
             result.total_s = pod.pod_total_s
         result.method_version = self.study.method_version
         return result
@@ -292,7 +297,7 @@ class AttemptOperator(CellStepOperator):
     def add_environment(self, result: AttemptResult, pod: PodRecord) -> None:
         """Add the image, the servers and the versions of Kubernetes and Airflow to the result's environment.
 
-        A pod in another language may report no environment: the environment of such a failed attempt stays empty.
+        A program in another language may report no environment. The environment of such an attempt stays empty unless it is verified.
         """
         if not result.environment and result.status != "verified":
             return
@@ -302,7 +307,7 @@ class AttemptOperator(CellStepOperator):
 
 
 def dropped(study: Study) -> str:
-    """Return why a step that was cleared alone is not run."""
+    """Return the reason why a step does not run that was cleared without the other steps of its cell."""
     return (
         "The cell's data is no longer in the store: it was dropped at the end of the cell. To measure the step again, clear all steps of"
         f" the cell together: {', '.join(study.steps)}"

@@ -1,4 +1,4 @@
-"""The common base of the operators of a cell's steps: its operations and its drop."""
+"""Define the base class of the operators of a cell's steps: its operations and its drop."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Step:
 
 
 class CellStepOperator(RetriedOperator):
-    """A step of a cell in a pod: `operation` of one turn.
+    """Run a step of a cell in a pod: `operation` of one turn.
 
-    `turn`: the turn's name in the user interface. The task's map index is the turn's number within the run and this node pool.
+    `turn`: the turn's name in the user interface. The task's map index is the number of the turn among the run's turns in this node pool.
     """
 
     template_fields: Sequence[str] = (*RetriedOperator.template_fields, "turn")
@@ -59,10 +59,10 @@ class CellStepOperator(RetriedOperator):
         self.study = study
         self.operation = operation
         self.turn = turn
-        self.servers: Running | None = None  # provisioned by the run for this step
+        self.servers: Running | None = None  # the servers that the run provisioned for this step
 
     def step_of(self, context: Context) -> Step:
-        """Return the step that the task with this context does."""
+        """Return the step that the task of this context performs."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         params, number = values_of(self.study, context["params"]), context["ti"].map_index or 0
         repository = connections.repository(connections.PATIENCE_S)
@@ -72,7 +72,7 @@ class CellStepOperator(RetriedOperator):
     def states_of_earlier(self, names: Sequence[str], context: Context) -> dict[str, str | None]:
         """Return Airflow's states of the cell's earlier steps `names`, by step.
 
-        Reschedules this step while an earlier step has not ended: the earlier step was cleared.
+        Reschedules this step if an earlier step has not ended, because a user has cleared the earlier step.
         """
         states = dict(zip(names, self.states_of(names, context), strict=True)) if names else {}
         if not ENDED.issuperset(states.values()):
@@ -82,7 +82,9 @@ class CellStepOperator(RetriedOperator):
     def states_of(
         self, operations: Sequence[str], context: Context, number: int | None = None
     ) -> list[str | None]:
-        """Return Airflow's states of these operations' tasks in this cell, or in the cell `number`; None for a task that has not begun."""
+        """Return Airflow's states of these operations' tasks; None for a task that has not begun. `number`: the cell's map index, by default
+        the index of this task's cell.
+        """
         ti = context["ti"]
         index = ti.map_index if number is None else number
         task_ids = [f"{self.node_pool.group}.{operation}" for operation in operations]
@@ -95,16 +97,16 @@ class CellStepOperator(RetriedOperator):
         return [states.get(f"{task_id}_{index}") for task_id in task_ids]
 
     def remove_pods_of_cells(self, context: Context, numbers: Sequence[int]) -> None:
-        """Remove the pods of attempts at the cells with these numbers, and wait until the pods are gone.
+        """Remove the pods of attempts at the cells with these map indexes, and wait until the pods are gone.
 
-        A pod whose task was killed goes on by itself, and would disturb another cell's measurement.
+        A pod whose task was killed keeps running, and would disturb another cell's measurement.
         """
         selector = self.attempts_of_run(context)
         for number in numbers:
             leftovers.remove_pods(self.client, self.namespace_of_pods(), f"map_index={number},{selector}")
 
     def ended_cells_with_pods(self, context: Context) -> list[int]:
-        """Return the numbers of the run's cells whose steps have ended, and which still have pods."""
+        """Return the map indexes of the run's cells whose steps have ended and that still have pods."""
         numbers = leftovers.cells_with_pods(
             self.client, self.namespace_of_pods(), self.attempts_of_run(context)
         )
@@ -112,7 +114,7 @@ class CellStepOperator(RetriedOperator):
         return [number for number in numbers if ENDED.issuperset(self.states_of(names, context, number))]
 
     def attempts_of_run(self, context: Context) -> str:
-        """Return the selector of the pods of the run's attempts in this node pool."""
+        """Return the label selector of the pods of the run's attempts in this node pool."""
         labels = self.labels_of_task(context)
         run = ",".join(f"{name}={labels[name]}" for name in ("dag_id", "run_id"))
         # Cells are numbered within their node pool.
@@ -121,7 +123,7 @@ class CellStepOperator(RetriedOperator):
         return f"{run},task_id in ({tasks})"
 
     def group_of(self, step: Step) -> Group | None:
-        """Return the set of servers that the run provisions for this step; None where the step uses no servers of the run."""
+        """Return the set of servers that the run provisions for this step; None if the step uses no servers of the run."""
         if not self.may_use_servers:
             return None
         return group_of(self.study, step.cell, step.params)
@@ -143,9 +145,9 @@ class CellStepOperator(RetriedOperator):
         return spec
 
     def read_result(self, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Return the ended pod's whole result, read from its message and S3; `failure`: the error of the operator, None without one.
+        """Return the ended pod's complete result, from its message and from S3. `failure`: the operator's error, or None.
 
-        The result names its object in S3, which stays there until `discard` removes it.
+        The result names its object in S3. The object stays in S3 until `discard` removes it.
         """
         if self.is_stopped and self.observed is None:
             result = observe.stopped()
@@ -156,8 +158,8 @@ class CellStepOperator(RetriedOperator):
 
 
 def operations_of(study: Study, store: str) -> list[str]:
-    """Return the operations of a cell at this store, in order: the store's operations, and the operations of the filling store that these
-    depend on.
+    """Return the names of the operations of a cell at this store, in order: the store's operations, and the operations of the filling store
+    on which they depend.
     """
     info = study.store(store)
     names = {operation.name for operation in study.operations_of(store)}

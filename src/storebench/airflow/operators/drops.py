@@ -1,4 +1,4 @@
-"""The operator of a cell's last step: it drops the cell's data, in a pod."""
+"""Define the operator of a cell's last step, which drops the cell's data in a pod."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from storebench.errors import StoreUnreachable
 from storebench.planning.params import values_of
 from storebench.study.reserved import DROP
 
-# A drop is tried again if the store does not answer, so that no data stays there. Nothing in a drop is timed.
+# Airflow retries a drop if the store does not answer, so that no data stays in the store. A drop is not timed.
 DROP_RETRIES = 6
 
 
 class DropOperator(CellStepOperator):
-    """A cell's last step: drops the cell's data in its store, without a row."""
+    """Drop a cell's data in its store, as the cell's last step. A drop has no row."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(operation=DROP, retries=DROP_RETRIES, **kwargs)
@@ -35,7 +35,7 @@ class DropOperator(CellStepOperator):
         self.forget_data(step)
 
     def admit(self, context: Context) -> Step:
-        """Return the step, once the cell's earlier steps have ended and their pods are gone. Skips the step where there is nothing to drop."""
+        """Return the step, once the cell's earlier steps have ended and their pods are gone. Skips the step if there is nothing to drop."""
         states = self.states_of_earlier([operation.name for operation in self.study.operations], context)
         self.remove_pods_of_cells(context, [context["ti"].map_index or 0])  # also where the drop is skipped
         if values_of(self.study, context["params"])["keep_data"]:
@@ -49,7 +49,7 @@ class DropOperator(CellStepOperator):
     def provision(self, step: Step) -> AttemptSpec:
         """Find the servers with the cell's data, and set the pod's image and credentials. Returns the pod's specification.
 
-        Skips the step where no data remains: the servers are gone, or the store keeps no data.
+        Skips the step if no data remains: the servers are gone, or the store keeps no data.
         """
         self.servers = self.servers_with_data(step)
         spec = self.use_step(step)
@@ -59,7 +59,10 @@ class DropOperator(CellStepOperator):
         return spec
 
     def servers_with_data(self, step: Step) -> Running | None:
-        """Return the set of servers that the run has provisioned for the cell; None where the cell uses no servers of the run."""
+        """Return the set of servers that the run has provisioned for the cell; None if the cell uses no servers of the run.
+
+        Skips the step if these servers are gone.
+        """
         group = self.group_of(step)
         if group is None:
             return None
@@ -69,9 +72,9 @@ class DropOperator(CellStepOperator):
         raise AirflowSkipException("The servers that the run provisioned are gone, and their data with them")
 
     def run(self, context: Context, spec: AttemptSpec) -> None:
-        """Run the pod to its end. Fails the step where the data was not dropped.
+        """Run the pod to its end. Fails the step if the data was not dropped.
 
-        Airflow repeats the step where the store does not answer, or the error is not the pod's.
+        Airflow retries the step if the store does not answer, or if the error did not come from the pod.
         """
         try:
             self.run_pod(context)

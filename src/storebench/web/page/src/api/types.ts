@@ -1642,7 +1642,7 @@ export interface components {
         };
         /**
          * Part
-         * @description A run of each turn; with side `both`, the single run whose rounds are the turns.
+         * @description The run that measures a side in each turn; with side `both`, a single run whose rounds are the turns.
          */
         Part: {
             /**
@@ -1768,7 +1768,7 @@ export interface components {
         };
         /**
          * RankedEnvironment
-         * @description Conditions that cells were measured under.
+         * @description The conditions of cells' measurements.
          */
         RankedEnvironment: {
             /** Id */
