@@ -1,4 +1,4 @@
-"""Send HTTP requests that are not measured, by urllib3: every image of pods has urllib3."""
+"""Send HTTP requests that are not measured. The client is urllib3, which every pod image contains."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ REDIRECTS = 10
 
 
 class NoAnswer(OSError):
-    """The error of a server that cannot be reached or does not answer in time, in the system's words."""
+    """The server cannot be reached, or does not answer in time. The message is the operating system's."""
 
 
 class BrokenAnswer(NoAnswer):
-    """The error of a server that breaks off its answer, or answers with something else than HTTP."""
+    """The server ends its answer too early, or does not speak HTTP."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer with any status. `headers`: names in any case."""
+    """An answer with any status. `headers`: a mapping that ignores the case of names."""
 
     status: int
     reason: str
@@ -42,11 +42,11 @@ class Answer:
         return 200 <= self.status < 300
 
     def json(self) -> Any:
-        """Return the body's JSON. Raises ValueError for another body."""
+        """Parse the body as JSON. Raises ValueError if the body is not JSON."""
         return json.loads(self.body)
 
     def expected(self) -> Answer:
-        """Return this answer. Raises ValueError with the status unless the request succeeded."""
+        """Return this answer if its status is 2xx. Raises ValueError with the status otherwise."""
         if not self.ok:
             raise ValueError(f"status {self.status} {self.reason}")
         return self
@@ -63,10 +63,10 @@ def ask(
     redirects: int = 0,
     http: PoolManager | None = None,
 ) -> Answer:
-    """Send a request and return the answer. Raises NoAnswer without an answer. Nothing is tried again.
+    """Send a request once, and return the answer. Raises NoAnswer without an answer.
 
-    `timeout_s`: the limit of the connection, and of each wait for data. `most_bytes`: the part of the body to read.
-    `redirects`: the number of redirects to follow. `http`: connections to use; by default, a new connection without a proxy.
+    `timeout_s`: seconds to wait for the connection, and for each piece of data. `most_bytes`: the maximum number of bytes to read of the
+    body. `redirects`: the maximum number of redirects to follow. `http`: connections to use; by default, a new connection without a proxy.
     """
     retries = Retry(connect=0, read=0, other=0, redirect=redirects, respect_retry_after_header=False)
     try:
@@ -93,9 +93,9 @@ def ask(
 
 
 def by_environment(url: str) -> PoolManager:
-    """Return connections to a URL by the environment's proxy (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY).
+    """Return a pool of connections to a URL, through the proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name, if any.
 
-    Trusts the authorities of SSL_CERT_FILE and SSL_CERT_DIR, and the public authorities if neither is set.
+    The connections trust the authorities of SSL_CERT_FILE and SSL_CERT_DIR, or the public authorities if neither variable is set.
     """
     import certifi  # the images of pods do not have it
 
@@ -112,7 +112,7 @@ def by_environment(url: str) -> PoolManager:
 
 
 def _cause(error: HTTPError) -> BaseException:
-    """Return the system's error behind an error of urllib3."""
+    """Return the operating system's error that caused an error of urllib3; the error of urllib3 if nothing caused it."""
     cause: BaseException = error.reason or error if isinstance(error, MaxRetryError) else error
     if isinstance(cause, ProtocolError) and len(cause.args) > 1:
         return cause.args[1]  # type: ignore[no-any-return]

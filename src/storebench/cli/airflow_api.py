@@ -1,4 +1,4 @@
-"""Trigger a run over Airflow's REST API, and follow the run to its end."""
+"""Call Airflow's REST API: trigger runs, follow a run to its end, and read DAGs, runs, Variables and tasks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
-PATIENCE_S = 180.0  # seconds to wait for Airflow: it or its database may be restarted while a run is followed
-KNOWN_WITHIN_S = 120.0  # Airflow looks for new files of DAGs from time to time
+PATIENCE_S = 180.0  # wait this long for an answer: somebody may restart Airflow or its database during a run
+KNOWN_WITHIN_S = 120.0  # wait this long for a new DAG: Airflow looks for new DAG files from time to time
 UNAUTHORIZED = 401
-MOST_RUNS = 100  # the limit of runs in an answer
+MOST_RUNS = 100  # the maximum number of runs in an answer
 OVERLAP = timedelta(seconds=5)  # a change becomes visible some time after its timestamp
 
 
@@ -32,7 +32,7 @@ Task = dict[str, Any]  # a task instance of Airflow's API
 
 @dataclass(frozen=True)
 class Look:
-    """A run at a moment. `changed`: the tasks that changed since the previous look. `tasks`: all tasks so far. `over`: true at the end."""
+    """A run at a moment. `changed`: tasks that changed since the previous look. `tasks`: all tasks so far. `over`: the run has ended."""
 
     changed: Sequence[Task]
     tasks: Sequence[Task]
@@ -42,7 +42,7 @@ class Look:
 
 
 class RunFailed(StorebenchError):
-    """The run ended, but not all of its operations are verified."""
+    """The run has ended, and some of its operations are not verified."""
 
     kind = "run_failed"
 
@@ -57,7 +57,7 @@ class Airflow:
     def __init__(self, url: str, user: str, password: str) -> None:
         self.url = url.rstrip("/")
         self._login = {"username": user, "password": password}
-        # a company's proxy does not reach Airflow on this machine
+        # A proxy does not reach an Airflow on this machine.
         self._http = PoolManager() if is_loopback(self.url) else http_client.by_environment(self.url)
         self._token: str | None = None
         self.answered_at: datetime | None = None  # time of the last answer by Airflow's clock
@@ -71,7 +71,7 @@ class Airflow:
         return run_id
 
     def trigger_when_known(self, dag_id: str, conf: Mapping[str, Any], report: Callable[[str], None]) -> str:
-        """Start a run of a DAG whose file may be new. Wait up to KNOWN_WITHIN_S for Airflow to find the file. `report` prints a line."""
+        """Start a run of a DAG whose file may be new. Wait up to KNOWN_WITHIN_S until Airflow knows the DAG. `report` prints a line."""
 
         def wait(state: RetryCallState) -> None:
             if state.attempt_number == 1:
@@ -157,14 +157,14 @@ class Airflow:
         return run
 
     def variable(self, name: str) -> str | None:
-        """Return the value of an Airflow Variable; None if the Variable does not exist."""
+        """Return the value of an Airflow Variable; None if there is no such Variable."""
         try:
             return str(self.call("GET", f"/api/v2/variables/{name}")["value"])
         except NotFound:
             return None
 
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
-        """Return the task instances of a run in the order of their starts. `since`: only task instances that changed since then."""
+        """Return the task instances of a run, ordered by their starts. `since`: exclude instances that have not changed since this time."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
         instances: list[dict[str, Any]] = []
         while True:
@@ -177,7 +177,7 @@ class Airflow:
                 return sorted(instances, key=lambda task: task["start_date"] or "9")
 
     def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
-        """Return the reason of a task's failure from the task's log."""
+        """Return the reason why a task failed, from the task's log."""
         path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
         log = self._look(path, params={"map_index": task["map_index"]})
         entries = [entry for entry in log["content"] if isinstance(entry, dict)]
@@ -251,7 +251,7 @@ class Airflow:
         self._token = str(answer.json()["access_token"])
 
     def is_paused(self, dag_id: str) -> bool:
-        """Return whether the DAG is paused: its runs stay queued."""
+        """Return whether the DAG is paused. The runs of a paused DAG stay queued."""
         return bool(self._look(f"/api/v2/dags/{dag_id}")["is_paused"])
 
     def runs_before(self, dag_id: str, run_id: str) -> list[str]:
@@ -264,7 +264,7 @@ class Airflow:
         return ids[: ids.index(run_id)] if run_id in ids else ids
 
     def runs_in_pool(self, pool: str) -> list[tuple[str, str]]:
-        """Return the DAG and the id of each run whose tasks use slots of this Airflow pool."""
+        """Return the DAG's id and the run's id of each run with a running task in this Airflow pool."""
         asked = {"state": "running", "pool": pool, "limit": MOST_RUNS}
         tasks = self._look("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked)["task_instances"]
         return list(dict.fromkeys((str(task["dag_id"]), str(task["dag_run_id"])) for task in tasks))

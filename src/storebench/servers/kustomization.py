@@ -1,7 +1,7 @@
-"""Read the manifests of a kustomization: the part of kustomize that topologies use, since Airflow's image has no kustomize.
+"""Read the manifests of a kustomization. Airflow's image has no kustomize: this module does the part that topologies use.
 
 A listing (kustomization.yaml) may name files of its folder, other folders with a listing, components, and patches in the form of JSON
-Patch (RFC 6902). kustomize itself reads these listings with the same result, except for the namespace, which is not set here.
+Patch (RFC 6902). kustomize reads such a listing with the same result, and also sets the namespace, which this module does not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def objects(folder: Path) -> list[Object]:
 def _accumulate(folder: Path, manifests: list[Object], within: Sequence[Path]) -> None:
     """Add the objects of a folder's listing to `manifests`, and apply the listing's patches.
 
-    A component's patches apply to all objects so far, other patches to the objects of their own listing. `within`: the folders whose listings include this folder.
+    The patches of a component apply to all objects of `manifests`, other patches to the objects of their own listing. `within`: the folders
+    whose listings include this folder.
     """
     if folder in within:
         raise SpecError(f"{folder / LISTING} includes itself, by {within[-1] / LISTING}")
@@ -66,7 +67,7 @@ def _listing(folder: Path) -> Object:
 
 
 def _included(folder: Path, name: str, key: str) -> Path:
-    """Return the folder `name`, which the listing in `folder` includes under `key`. Raises SpecError if it does not belong there."""
+    """Return the folder `name`, which the listing in `folder` includes under `key`. Raises SpecError if its listing is of another kind."""
     path = (folder / name).resolve()
     if not (path / LISTING).is_file():
         raise SpecError(f"{folder / LISTING} lists the folder {name}, which has no {LISTING}")
@@ -78,7 +79,7 @@ def _included(folder: Path, name: str, key: str) -> Path:
 
 
 def _file(folder: Path, name: str) -> Path:
-    """Return the file that the listing in `folder` names. Raises SpecError if it is not there; kustomize refuses files of other folders."""
+    """Return the file that the listing in `folder` names. Raises SpecError if no such file is in the folder, as kustomize does."""
     path = Path(os.path.normpath(folder / name))
     if not path.is_relative_to(folder):
         raise SpecError(f"{folder / LISTING} lists {name}, which is not in its folder: list the other folder")
@@ -95,7 +96,7 @@ def _documents(path: Path) -> list[Object]:
 
 
 def _parsed(path: Path, text: str | None) -> list[Any]:
-    """Return the YAML documents of a file, or of a text in this file."""
+    """Parse the YAML documents of a file. `text`: a text from the file, to parse instead of the whole file."""
     try:
         documents = yaml.safe_load_all(path.read_text() if text is None else text)
         return [document for document in documents if document is not None]
@@ -131,7 +132,7 @@ def _apply(patch: Any, manifests: Sequence[Object], folder: Path) -> None:
 
 
 def _operations(patch: Object, folder: Path) -> Iterator[Object]:
-    """Yield the operations of a patch, which stand in a file or in the listing itself."""
+    """Yield the operations of a patch. They are in a file (`path`), or in the listing itself (`patch`)."""
     path, text = (
         (_file(folder, patch["path"]), None)
         if "path" in patch

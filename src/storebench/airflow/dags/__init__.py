@@ -1,1 +1,1 @@
-"""Make the DAGs: a study's DAG and its first task, and the DAG that removes leftovers."""
+"""Create the DAGs: the DAG of a study with its first task, and the DAG that removes leftovers."""

@@ -1,4 +1,4 @@
-"""A user's own file as a run's dataset: the plan reads its size and schema before anything is measured."""
+"""Make a run's dataset from a user's own file. The plan needs the dataset's size and schema before any measurement."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SHOWN_COLUMNS = 100
 def with_file(
     study: Study, params: RunParams, make: Make | None
 ) -> tuple[RunParams, Mapping[str, Any] | None]:
-    """Return a run's parameters, and the manifest of the user's own file that they name (None without a file).
+    """Return a run's parameters, and the manifest of the dataset of the user's own file. Without a file, the manifest is None.
 
-    `make` makes the file's dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
-    stands for its version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
+    `make` makes the dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
+    identifies the file's version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.
     """
     custom_file, file = study.custom_file(params), study_values(params).get(FILE)
     if custom_file is None or file is None:

@@ -1,4 +1,4 @@
-"""Plan a run: the turns of its cells, without repeats that are already verified."""
+"""Plan a run: check its parameters and what it uses, and record its turns without repeats that are already verified."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def plan_of(
 ) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
-    `requested`: the run's unchecked parameters. `make` makes the dataset of a user's own file in a pod. A plan that runs again keeps the
-    turns that it planned first. Raises a StorebenchError, which is recorded with the run, for a run that cannot work, and
-    AirflowSkipException where there is nothing to do.
+    `requested`: the run's unchecked parameters. `make` makes the dataset of a user's own file in a pod. If the plan of a run runs again,
+    the run keeps the turns of its first plan. Raises AirflowSkipException if there is nothing to do, and a StorebenchError for a run that
+    cannot work. The refused run is recorded with the error.
     """
     try:
         return _plan_of(study, requested, dag_run, make)

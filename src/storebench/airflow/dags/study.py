@@ -2,7 +2,7 @@
 
 Without a dataset, a step that only cleans up replaces the step `dataset`. Where no store keeps data, a cell has no drop.
 Where a run can provision servers: dataset -> servers -> cells -> remove_servers, which is a teardown (docs/decisions/0024).
-With several node pools, each node pool has its own group.
+With several node pools, each node pool has a separate group.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ MOST_NAMED = 50  # failures that a run's error names; the results list all failu
 
 
 def study_dag(study: Study) -> DAG:
-    """Create the DAG of `study`. Its pods run one at a time on each pool of nodes, in an Airflow pool of one slot, and finish a cell before
-    the next.
+    """Create the DAG of `study`. Airflow finishes a cell before it starts the next cell in the same pool of nodes. The pods of a node pool
+    run one at a time, because its Airflow pool has one slot unless the user gives it more.
 
-    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from its file's:
-    a copy of a study's file would replace the DAG of that study.
+    A study's file calls this function. Raises SpecError for a study that cannot run, and for a study whose name differs from the name of
+    its file: a copy of a study's file would otherwise replace the DAG of that study.
     """
     file = Path(sys._getframe(1).f_globals.get("__file__", ""))
     if file.parent == folder() and file.stem != study.name:
@@ -137,7 +137,7 @@ def study_dag(study: Study) -> DAG:
 
 
 def params_of(study: Study) -> dict[str, Param]:
-    """Return the form's fields in order: what to measure, then how to measure. Airflow folds sections, and shows fields without a section.
+    """Return the form's fields in order. Airflow folds the fields of a section. The fields of the section MEASURED stay visible.
 
     Raises SpecError for a study whose presets have values that the form refuses.
     """

@@ -82,8 +82,9 @@ class CellStepOperator(RetriedOperator):
     def states_of(
         self, operations: Sequence[str], context: Context, number: int | None = None
     ) -> list[str | None]:
-        """Return Airflow's states of these operations' tasks; None for a task that has not begun. `number`: the cell's map index, by default
-        the index of this task's cell.
+        """Return Airflow's states of these operations' tasks; None for a task that has not begun.
+
+        `number`: the cell's map index; None for the cell of this task.
         """
         ti = context["ti"]
         index = ti.map_index if number is None else number

@@ -1,1 +1,1 @@
-"""The results database: connections, schema, and the rows of studies, runs and attempts."""
+"""Connect to the results database, migrate its schema, and read and write the rows of studies, runs and attempts."""

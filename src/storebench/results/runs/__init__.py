@@ -1,1 +1,1 @@
-"""Complete and read the rows of runs: summaries, rows for operations without an attempt, histories, and removal."""
+"""Summarize runs, add rows for operations without an attempt, read histories, and remove runs."""

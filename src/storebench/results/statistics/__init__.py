@@ -1,1 +1,1 @@
-"""Statistics of figures, without the database: intervals, verdicts, and changes over time."""
+"""Compute statistics of figures: intervals, verdicts, and changes over time. This room uses no database."""
