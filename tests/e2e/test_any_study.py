@@ -109,7 +109,7 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
     )
 
     assert storebench("report", rows[0]["run"], "--out", str(tmp_path)).returncode == 0
-    assert '"curves":{"latency_s":[[' in (tmp_path / "report.html").read_text()
+    assert '"percentiles":{"latency_s":[[' in (tmp_path / "report.html").read_text()
 
     tab = visit(token, view("charts", rows[0]["run_id"]))
     for title in ("Put: parts put a second", "Sort: words sorted a second"):
