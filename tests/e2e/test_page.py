@@ -48,7 +48,7 @@ def runs(airflow):
 
 
 def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
-    # so many rows that its pods can be watched
+    # enough rows to watch the pods
     run = airflow.trigger(STUDY, conf(rows=50 * ROWS, stores=["mongodb"], repeats=1))
     soon(lambda: storebench("results", "--run", run, "--format", "json").returncode == 0, 60)
     tab = visit(token, view("run", f"{STUDY}/{run}"))

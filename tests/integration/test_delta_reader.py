@@ -214,7 +214,7 @@ def test_the_tuned_client_reads_as_many_files_at_once_as_there_are_cores(
     assert waiting == [], "both files were open at the same time"
 
 
-# Where a reader takes a text from its library, and the same with a wrong one in the place of KEY.
+# The expression by which a reader takes a text from its library, and the expression with a wrong text instead of KEY.
 TEXTS = {
     "delta-standalone": (
         "StandaloneReader.java",

@@ -23,7 +23,7 @@ MAX_PRECISION = 38  # of a decimal in Arrow, Spark and Delta Lake
 MAX_SCALE = 6  # Arrow gives a smaller number than 0.000001 in scientific notation
 
 DATED: tuple[Type, ...] = ("date", "timestamp")
-# From the narrowest, of what a text can be taken for. A float has many texts, so a CSV's stays as it is.
+# The types that a CSV's text can have, the narrowest first. A float has many texts, so a float of a CSV stays text.
 FROM_TEXT: tuple[Type, ...] = ("boolean", "integer", "decimal", "date", "timestamp")
 
 

@@ -51,7 +51,7 @@ class ObservedPodOperator(KubernetesPodOperator):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether Airflow has stopped the task, which only `on_kill` learns."""
+        """Return whether Airflow has stopped the task. Only `on_kill` learns of a stop."""
         return self._killed
 
     def execute_within(self, context: Context, limit_s: int) -> None:

@@ -131,7 +131,7 @@ class CellStepOperator(RetriedOperator):
 
     @property
     def may_use_servers(self) -> bool:
-        """Whether a run of this study can provision servers for cells of this node pool."""
+        """Return whether a run of this study can provision servers for cells of this node pool."""
         return self.node_pool == DEFAULT and bool(provisioned_for(self.study))
 
     def use_step(self, step: Step, filler: str = "") -> AttemptSpec:
