@@ -14,7 +14,7 @@ from storebench.s3 import client_for
 from storebench.study.cell import Cell
 from tests.bulk import bulk_study, spec_for
 from tests.e2e.browser import chromium, token, url, visit
-from tests.e2e.harness import BUCKET, NAMESPACE, S3_SECRET, pod
+from tests.e2e.harness import BUCKET, NAMESPACE, S3_SECRET, collections, pod
 
 __all__ = ["chromium", "token", "url", "visit"]
 
@@ -24,6 +24,12 @@ def stack():
     for name in ("STOREBENCH_AIRFLOW_URL", "AIRFLOW_CONN_STOREBENCH_RESULTS", "KUBECONFIG"):
         if name not in os.environ:
             pytest.fail(f"{name} is not set: run these tests with `make e2e`")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collections_before(stack):
+    """Return the names of the MongoDB collections from before the tests."""
+    return collections()
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from kubernetes import config
 from kubernetes.client.exceptions import ApiException
+from pymongo import MongoClient
 
 from storebench.airflow.kubernetes.placement import Placement
 from storebench.attempt.spec import VARIABLE
-from storebench.connection import variable
+from storebench.connection import Connection, variable
 from storebench.spark import session
+from storebench.stores.mongodb_server import uri
 from tests.bulk import bulk_study
 
 NAMESPACE, BUCKET = "storebench", "storebench"
@@ -65,6 +67,13 @@ def run(*arguments, seconds=800):
     rows = storebench("results", "--run", run_id, "--format", "json")
     # a run that its plan has refused has no rows
     return process.returncode, text, json.loads(rows.stdout) if rows.returncode == 0 else []
+
+
+def collections():
+    """Return the names of the collections in Storebench's MongoDB database."""
+    server = Connection.from_json("mongodb", os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])
+    with MongoClient(uri(server)) as client:
+        return set(client[server.schema].list_collection_names())
 
 
 def finished_one_by_one(rows):

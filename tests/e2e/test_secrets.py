@@ -7,6 +7,8 @@ environment of its processes.
 import base64
 import json
 import os
+import subprocess
+import sys
 import threading
 import uuid
 import zipfile
@@ -39,6 +41,8 @@ def airflow():
 @pytest.fixture(scope="module")
 def canaries(airflow, cluster):
     """Connections with secrets of their own: in a password that is right, in one that is wrong, and in extras; and Spark's key."""
+    # The stack stops Elasticsearch after 30 minutes without use, and a plan only starts servers that its stores name.
+    subprocess.run([sys.executable, "-m", "local.stack", "wake", "elasticsearch"], check=True)
     planted = {name: f"canary{uuid.uuid4().hex}" for name in ("extra", "wrong", "elasticsearch", "spark")}
     key = {"metadata": {"name": SPARK_KEY}, "stringData": {KEY.name: planted["spark"]}}
     try:
