@@ -46,9 +46,8 @@ def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str
     provision.
     """
     asked = tuple(_stores_by_itself(study) if names is None else names)
-    fillers = [filler for name in asked if (filler := study.store(name).filled_by)]
     needed = {study.dataset.pod.image} if study.dataset else set()
-    for name in (*asked, *fillers):
+    for name in study.with_fillers(asked):
         store = study.store(name)
         pods = [store.pod_of(step) for step in study.steps]
         needed |= {store.connection_of(name) or "", *(pod.image for pod in pods)}

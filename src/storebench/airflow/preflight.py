@@ -62,7 +62,7 @@ def check_embedded(
 ) -> None:
     """Start the embedded stack's stopped servers, and its cluster's parts for volumes and provisioned servers. Elsewhere do nothing.
 
-    `server_images`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built
+    `names`: the stores whose pods the run starts. `server_images`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built
     yet, for an image of other code than the checkout, and for a server that does not start.
     """
     embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
@@ -91,9 +91,9 @@ def check_embedded(
 
 
 def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()) -> None:
-    """Check that Airflow Variables name the images that a run of these stores needs. Raises SpecError.
+    """Check that Airflow Variables name the images of these stores' pods and of the dataset's pod. Raises SpecError.
 
-    `servers`: the unpublished images of servers that the run provisions, such as `servers_api`.
+    `names`: the stores whose pods the run starts. `servers`: the unpublished images of servers that the run provisions, such as `servers_api`.
     """
     stores = [study.store(name) for name in names]
     pods = [store.pod_of(operation) for store in stores for operation in (*store.operations, DROP)]
@@ -108,12 +108,6 @@ def _check_current(
     """Refuse images of these stores that were built from other code than the checkout's. Raises SpecError."""
     command = shlex.split(os.environ.get(STALE, ""))
     needed = {image for name in names for image in _images_of(study, name)}
-    needed |= {
-        image
-        for name in names
-        if (filler := study.store(name).filled_by)
-        for image in _images_of(study, filler)
-    }
     needed |= {study.dataset.pod.image} if study.dataset else set()
     needed |= {image for set_images in server_images.values() for image in (*set_images, AGENT_IMAGE)}
     references = sorted({reference for image in needed if (reference := images.named(image))})

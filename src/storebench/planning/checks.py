@@ -20,7 +20,7 @@ def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell
     """Return the cells whose store or filling store cannot address the bucket of the dataset, with the reasons."""
     reasons = {}
     for cell in cells:
-        for name in filter(None, (cell.store, study.store(cell.store).filled_by)):
+        for name in study.with_fillers([cell.store]):
             if reason := study.store(name).cannot_address(bucket):
                 reasons[cell] = f"{name} cannot use the bucket {bucket!r}: {reason}"
                 break
@@ -33,13 +33,12 @@ def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -
     """
     reasons = {}
     for cell in cells:
-        store = study.store(cell.store)
-        for name in filter(None, (cell.store, store.filled_by)):
+        for name in study.with_fillers([cell.store]):
             if reason := study.store(name).cannot_hold(manifest):
                 reasons[cell] = f"{name} cannot hold this dataset: {reason}"
                 break
         else:
-            if reason := store.cannot_give_back(manifest, cell.client):
+            if reason := study.store(cell.store).cannot_give_back(manifest, cell.client):
                 reasons[cell] = (
                     f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
                 )

@@ -22,8 +22,7 @@ def measured_with(
     the store and of the store that fills it; and, if the run provisions the store's servers (`provisioned`), their sizes.
     """
     values = study_values(params)
-    stores = [name for name in (store, study.store(store).filled_by) if name]
-    options = [option for name in stores for option in study.store(name).options]
+    options = [option for name in study.with_fillers([store]) for option in study.store(name).options]
     of_study = [
         name
         for name, field in study.study_params.items()

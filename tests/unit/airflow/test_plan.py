@@ -17,6 +17,7 @@ from storebench.planning.draft import order_of, repeats_of
 from storebench.planning.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
 from storebench.planning.params import defaults_of
 from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
+from storebench.spark.options import ENCRYPTION, KEY_NAME
 from storebench.study.grid import Grid
 from storebench.study.model import Operation
 from storebench.study.order import Turn
@@ -311,6 +312,27 @@ def test_a_run_that_provisions_servers_is_planned_without_their_connection_and_i
     image = {"servers_elasticsearch"}
     assert seen["server_images"] == {"elasticsearch@one": image, "elasticsearch@three": image}
     assert {group.key for group in seen["checked"]} == set(seen["server_images"])
+
+
+def test_the_pods_of_a_filling_store_have_their_images_servers_and_secrets_checked(
+    study, recorded, monkeypatch
+):
+    checked = {}
+    for name in ("check_embedded", "check_images"):
+        monkeypatch.setattr(
+            plan.preflight,
+            name,
+            lambda study, stores, servers, name=name: checked.update({name: set(stores)}),
+        )
+    applied = []
+    monkeypatch.setattr(plan.secrets, "apply", lambda run, names, pool: applied.append((pool, names)))
+    monkeypatch.setenv(VARIABLE, "v8")
+    asked = {"stores": ["delta-kernel@v8"], "clients": ["reference"], "batch": "all", ENCRYPTION: True}
+    plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    stores = {"delta-kernel@v8", "delta-spark"}
+    assert checked == {"check_embedded": stores, "check_images": stores}
+    names = ["s3", KEY_NAME]
+    assert sorted(applied, key=str) == sorted([(DEFAULT, names), (NodePool("v8"), names)], key=str)
 
 
 def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorded, monkeypatch):

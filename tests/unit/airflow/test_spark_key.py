@@ -38,7 +38,8 @@ WITHOUT_SPARK = replace(STUDY, stores=("mongodb",), axes=(BATCH,))
     ],
 )
 def test_only_a_run_with_encrypted_executors_needs_the_key(study, store, asked, needed):
-    assert (KEY_NAME in _secrets_of(study, {store}, defaults_of(study, asked))) is needed
+    stores = study.with_fillers([store])
+    assert (KEY_NAME in _secrets_of(study, stores, defaults_of(study, asked))) is needed
 
 
 class Secrets:

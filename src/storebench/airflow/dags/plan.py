@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -73,19 +73,21 @@ def _plan_of(
     grid = replace(grid, cells=tuple(cell for cell in grid.cells if cell not in cannot))
     if cannot and not grid.cells:
         raise SpecError(f"No cell is left to run: {'; '.join(dict.fromkeys(cannot.values()))}")
-    used = {cell.store for cell in grid.cells}
+    stores = {cell.store for cell in grid.cells}
+    with_pods = study.with_fillers(stores)
     groups = provision.groups_of(study, grid.cells, params)
     server_images = {cell.store: group.images for cell, group in groups.items() if group}
-    check_agents(study, used, params, server_images, images.named(AGENT_IMAGE))
-    preflight.check_connections(_secrets_of(study, set(used), params, server_images))
+    check_agents(study, stores, params, server_images, images.named(AGENT_IMAGE))
+    preflight.check_connections(_secrets_of(study, with_pods, params, server_images))
     check_sizes(study, grid.cells, params, connections.exists)
-    preflight.check_embedded(study, used, server_images)
+    preflight.check_embedded(study, with_pods, server_images)
     unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
-    preflight.check_images(study, used, unpublished)
+    preflight.check_images(study, with_pods, unpublished)
     if server_images:
         provision.check({group for group in groups.values() if group}, params)
-    names = _secrets_of(study, used, params, server_images)
-    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in used - set(server_images))}:
+    names = _secrets_of(study, with_pods, params, server_images)
+    # The pod of a filling store runs in the node pool of the cell's store.
+    for node_pool in {DEFAULT, *(node_pool_of(study, store) for store in stores - set(server_images))}:
         secrets.apply(run_id, names, node_pool)
     if recorded := repository.recorded_turns(run_id):
         print(f"This run goes on with the {len(recorded)} turns that it planned when it first started")
@@ -144,14 +146,13 @@ def turns_on(study: Study, node_pool: NodePool, dag_run: Any) -> list[str]:
 
 
 def _secrets_of(
-    study: Study, used: set[str], params: RunParams, provisioned: Collection[str] = ()
+    study: Study, stores: Iterable[str], params: RunParams, provisioned: Collection[str] = ()
 ) -> list[str]:
     """Return the names of the Secrets that the pods of these stores need: Secrets of connections, and Secrets that the stores ask for.
     `provisioned`: the stores whose servers the run provisions. These stores have no connection.
     """
-    used |= {filled_by for name in used if (filled_by := study.store(name).filled_by)}
     names = {"s3"}
-    for name in used:
+    for name in stores:
         store = study.store(name)
         connection = None if name in provisioned else store.connection_of(name)
         names |= {*filter(None, [connection]), *store.keys(study_values(params))}
