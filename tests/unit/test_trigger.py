@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from urllib3 import ProxyManager
 
-from storebench import http_client
+from storebench import http_client, patience
 from storebench.cli import airflow_api
 from storebench.cli.airflow_api import Airflow
 from storebench.errors import SpecError, StoreUnreachable
@@ -167,12 +167,14 @@ def airflow(monkeypatch):
     failures: list = []
     lists: list = []
     asked: list = []
+    paths: list = []
 
     def response(status, content):
         return http_client.Answer(status, "", {}, json.dumps(content).encode())
 
     def answer(method, address, *, http, body=None, headers, timeout_s):
         url = urlsplit(address)
+        paths.append(url.path)
         if failures and (failure := failures.pop(0)):
             if isinstance(failure, int):
                 return response(failure, {"detail": "its database is away"})
@@ -193,8 +195,9 @@ def airflow(monkeypatch):
 
     found = Airflow("http://airflow", "user", "password")
     monkeypatch.setattr(http_client, "ask", answer)
-    found.failures, found.lists, found.asked = failures, lists, asked
+    found.failures, found.lists, found.asked, found.paths = failures, lists, asked, paths
     monkeypatch.setattr(airflow_api, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(patience, "LONGEST_WAIT_S", 0.01)
     monkeypatch.setattr(airflow_api, "PATIENCE_S", 0.5)
     return found
 
@@ -361,6 +364,26 @@ def test_the_state_of_a_run_is_airflows_and_none_where_it_was_deleted(airflow):
     airflow.failures += [403]
     with pytest.raises(SpecError, match="403"):
         airflow.run_state("dag", "run")
+
+
+def test_the_id_of_a_run_may_have_any_character_in_every_request(airflow):
+    task = {"id": "1", "task_id": "plan", "map_index": -1, "try_number": 1, "state": "failed"}
+    task |= {"rendered_map_index": None, "task_display_name": "plan", "start_date": "1", "end_date": "2"}
+    airflow.lists += [[task], []]
+    airflow.log = []
+    run = "manual__2026-01-01T00:00:00+00:00/a b?#"
+    airflow.wait("dag", run, lambda _: None)
+    airflow.run_state("dag", run)
+    quoted = "/api/v2/dags/dag/dagRuns/manual__2026-01-01T00%3A00%3A00%2B00%3A00%2Fa%20b%3F%23"
+    asked = set(airflow.paths) - {"/auth/token"}
+    assert asked == {quoted, f"{quoted}/taskInstances", f"{quoted}/taskInstances/plan/logs/1"}
+
+
+def test_a_state_is_not_waited_for_where_airflow_does_not_answer(airflow):
+    airflow.failures += [None, http_client.NoAnswer("refused"), None]
+    with pytest.raises(StoreUnreachable):
+        airflow.run_state("dag", "run")
+    assert airflow.failures == [None], "the request is not repeated"
 
 
 def test_a_variable_that_there_is_not_is_none(airflow):

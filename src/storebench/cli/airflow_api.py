@@ -12,11 +12,12 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+from tenacity import RetryCallState
 from urllib3 import PoolManager
 
 from storebench import http_client
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.patience import patiently
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
@@ -65,7 +66,7 @@ class Airflow:
     def trigger(self, dag_id: str, conf: Mapping[str, Any]) -> str:
         """Start a run with these parameters. Return the run's id. Raises SpecError if Airflow refuses the parameters."""
         answer = self.call(
-            "POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None, "conf": dict(conf)}
+            "POST", _path("dags", dag_id, "dagRuns"), json={"logical_date": None, "conf": dict(conf)}
         )
         run_id: str = answer["dag_run_id"]
         return run_id
@@ -77,14 +78,7 @@ class Airflow:
             if state.attempt_number == 1:
                 report(f"Airflow does not know {dag_id} yet: waiting until it has found the file")
 
-        retrying = Retrying(
-            retry=retry_if_exception_type(NotFound),
-            stop=stop_after_delay(KNOWN_WITHIN_S),
-            wait=wait_fixed(POLL_INTERVAL_S),
-            before_sleep=wait,
-            reraise=True,
-        )
-        return retrying(self.trigger, dag_id, conf)
+        return patiently(KNOWN_WITHIN_S, NotFound).copy(before_sleep=wait)(self.trigger, dag_id, conf)
 
     def watch(self, dag_id: str, run_id: str) -> Iterator[Look]:
         """Yield a look at the run every POLL_INTERVAL_S until the run has ended. The last look has the run's final state.
@@ -112,7 +106,7 @@ class Airflow:
             # while no task runs.
             state, ended_at = "running", None
             if not any(task["state"] == "running" for task in known.values()):
-                run = self._look(f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")
+                run = self.get("dags", dag_id, "dagRuns", run_id)
                 state, ended_at = str(run["state"]), _end_of(run)
             if over := state in (
                 "success",
@@ -151,7 +145,7 @@ class Airflow:
 
     def _run(self, dag_id: str, run_id: str) -> dict[str, Any] | None:
         try:
-            run: dict[str, Any] = self.call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}")
+            run: dict[str, Any] = self.get("dags", dag_id, "dagRuns", run_id, patience_s=0)
         except NotFound:
             return None
         return run
@@ -159,40 +153,39 @@ class Airflow:
     def variable(self, name: str) -> str | None:
         """Return the value of an Airflow Variable; None if there is no such Variable."""
         try:
-            return str(self.call("GET", f"/api/v2/variables/{name}")["value"])
+            return str(self.get("variables", name, patience_s=0)["value"])
         except NotFound:
             return None
 
     def task_instances(self, dag_id: str, run_id: str, since: datetime | None = None) -> list[dict[str, Any]]:
         """Return the task instances of a run, ordered by their starts. `since`: exclude instances that have not changed since this time."""
-        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
         instances: list[dict[str, Any]] = []
         while True:
             params: dict[str, Any] = {"limit": 100, "offset": len(instances), "order_by": "id"}
             if since:
                 params["updated_at_gte"] = since.isoformat()
-            page = self._look(path, params=params)
+            page = self.get("dags", dag_id, "dagRuns", run_id, "taskInstances", params=params)
             instances += page["task_instances"]
             if not page["task_instances"] or len(instances) >= page["total_entries"]:
                 return sorted(instances, key=lambda task: task["start_date"] or "9")
 
     def reason(self, dag_id: str, run_id: str, task: Mapping[str, Any]) -> str:
         """Return the reason why a task failed, from the task's log."""
-        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task['task_id']}/logs/{task['try_number']}"
-        log = self._look(path, params={"map_index": task["map_index"]})
+        instance = ("dags", dag_id, "dagRuns", run_id, "taskInstances", task["task_id"])
+        log = self.get(*instance, "logs", str(task["try_number"]), params={"map_index": task["map_index"]})
         entries = [entry for entry in log["content"] if isinstance(entry, dict)]
         details = [entry["error_detail"][0] for entry in entries if entry.get("error_detail")]
         return str(details[-1]["exc_value"]) if details else "its log says why"
 
-    def _look(self, path: str, **kwargs: Any) -> Any:
-        """Return the API's answer to a GET of `path`; repeat the request for PATIENCE_S if the API does not answer."""
-        retrying = Retrying(
-            retry=retry_if_exception_type(StoreUnreachable),
-            stop=stop_after_delay(PATIENCE_S),
-            wait=wait_fixed(POLL_INTERVAL_S),
-            reraise=True,
-        )
-        return retrying(self.call, "GET", path, **kwargs)
+    def get(
+        self, *names: str, params: Mapping[str, Any] | None = None, patience_s: float | None = None
+    ) -> Any:
+        """Return the API's answer to a GET of the path with these names, which may contain any character.
+
+        Repeats the request for `patience_s` seconds (None: PATIENCE_S) while the API does not answer. Raises the errors of `call`.
+        """
+        patience_s = PATIENCE_S if patience_s is None else patience_s
+        return patiently(patience_s)(self.call, "GET", _path(*names), params=params)
 
     def call(
         self, method: str, path: str, *, params: Mapping[str, Any] | None = None, json: Any = None
@@ -221,7 +214,7 @@ class Airflow:
     def put(self, path: str, name: str, content: Mapping[str, Any]) -> None:
         """Change the object `name` of the collection at `path`, or create the object if it does not exist."""
         try:
-            self.call("PATCH", f"{path}/{name}", json=content)
+            self.call("PATCH", f"{path}/{_quoted(name)}", json=content)
         except NotFound:
             self.call("POST", path, json=content)
 
@@ -252,21 +245,19 @@ class Airflow:
 
     def is_paused(self, dag_id: str) -> bool:
         """Return whether the DAG is paused. The runs of a paused DAG stay queued."""
-        return bool(self._look(f"/api/v2/dags/{dag_id}")["is_paused"])
+        return bool(self.get("dags", dag_id)["is_paused"])
 
     def runs_before(self, dag_id: str, run_id: str) -> list[str]:
         """Return the ids of the DAG's running or queued runs before this run, the oldest first."""
         asked = {"state": ["running", "queued"], "order_by": "id", "limit": MOST_RUNS}
-        ids = [
-            str(run["dag_run_id"])
-            for run in self._look(f"/api/v2/dags/{dag_id}/dagRuns", params=asked)["dag_runs"]
-        ]
+        runs = self.get("dags", dag_id, "dagRuns", params=asked)["dag_runs"]
+        ids = [str(run["dag_run_id"]) for run in runs]
         return ids[: ids.index(run_id)] if run_id in ids else ids
 
     def runs_in_pool(self, pool: str) -> list[tuple[str, str]]:
         """Return the DAG's id and the run's id of each run with a running task in this Airflow pool."""
         asked = {"state": "running", "pool": pool, "limit": MOST_RUNS}
-        tasks = self._look("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked)["task_instances"]
+        tasks = self.get("dags", "~", "dagRuns", "~", "taskInstances", params=asked)["task_instances"]
         return list(dict.fromkeys((str(task["dag_id"]), str(task["dag_run_id"])) for task in tasks))
 
     @staticmethod
@@ -282,6 +273,15 @@ class Airflow:
             raise StoreUnreachable(f"Airflow has an error ({answer.status}): {detail}")
         refused = NotFound if answer.status == 404 else SpecError
         raise refused(f"Airflow refused ({answer.status}): {detail}")
+
+
+def _path(*names: str) -> str:
+    """Return the API's path with these names, such as `/api/v2/dags/column_scan`."""
+    return "/".join(["/api/v2", *map(_quoted, names)])
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
 
 
 def is_loopback(url: str) -> bool:

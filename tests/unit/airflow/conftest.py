@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 import tenacity
 
+from storebench import patience
 from storebench.airflow import connections
-from storebench.airflow.kubernetes import calls, secrets, spark_driver
+from storebench.airflow.kubernetes import calls, spark_driver
 from storebench.airflow.operators import attempts, pods
 from tests.unit.airflow.account import MANIFEST, VERIFIED, Account, spec_of
 from tests.unit.airflow.cluster import Cluster, ended
@@ -37,7 +38,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(
         "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
     )
-    monkeypatch.setattr(secrets, "WAIT_S", 0.01)
+    monkeypatch.setattr(patience, "LONGEST_WAIT_S", 0.01)
     monkeypatch.setattr(connections, "get", lambda name: SimpleNamespace(extra_dejson={}))
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
     monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))

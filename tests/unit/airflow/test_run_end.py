@@ -5,6 +5,7 @@ import pytest
 from airflow.sdk.execution_time import task_runner
 from kubernetes.client.exceptions import ApiException
 
+from storebench import patience
 from storebench.airflow import connections
 from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators import run_end
@@ -144,7 +145,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(
         "airflow.providers.cncf.kubernetes.hooks.kubernetes.KubernetesHook", lambda conn_id: hook
     )
-    monkeypatch.setattr(secrets, "WAIT_S", 0.01)
+    monkeypatch.setattr(patience, "LONGEST_WAIT_S", 0.01)
     monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))
     monkeypatch.setattr(connections, "get", lambda name: None)
     return found

@@ -10,19 +10,18 @@ from typing import Any
 
 from kubernetes import client as k8s_client
 from kubernetes.client.exceptions import ApiException
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 from urllib3.exceptions import HTTPError
 
 from storebench.airflow import connections
 from storebench.airflow.compat import kubernetes_provider
 from storebench.airflow.kubernetes import calls
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
+from storebench.patience import patiently
 from storebench.planning.node_pools import NodePool
 from storebench.servers.pods import answer
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 
-WAIT_S = 1.0
 TIMEOUT_S = 30  # the limit of one call: other runs wait for the lock meanwhile
 
 
@@ -33,13 +32,7 @@ def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
     again for a while where the cluster does not answer or has an internal error, then raises StoreUnreachable.
     """
     connections.leftovers().use_secrets(run_id, node_pool.name, names)
-    retrying = Retrying(
-        retry=retry_if_exception_type(StoreUnreachable),
-        stop=stop_after_delay(calls.PATIENCE_S),
-        wait=wait_fixed(WAIT_S),
-        reraise=True,
-    )
-    retrying(_apply, names, node_pool)
+    patiently(calls.PATIENCE_S)(_apply, names, node_pool)
 
 
 def release(run_id: str) -> str | None:
