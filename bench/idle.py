@@ -21,6 +21,7 @@ from rich.table import Table
 from local.stack import cgroup, supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
+from storebench.results.leftovers.stopped import OPEN_STATES
 
 PODS = "pods"  # pods, and other processes that the supervisor has not started
 
@@ -84,7 +85,7 @@ def names_of(settings: Settings) -> dict[int, str]:
 
 def check_idle() -> None:
     airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
-    runs = airflow.call("GET", "/api/v2/dags/~/dagRuns", params={"state": ["queued", "running"]})
+    runs = airflow.get("dags", "~", "dagRuns", params={"state": OPEN_STATES}, patience_s=0)
     if runs["total_entries"]:
         raise click.ClickException(f"{runs['total_entries']} runs are queued or running: wait for their end")
 

@@ -246,7 +246,7 @@ def test_the_runs_before_one_are_those_of_its_dag_that_are_older_and_go_on(airfl
     assert airflow.runs_before("dag", "c") == ["a", "b"]
     assert airflow.runs_before("dag", "a") == []
     assert airflow.asked[0].path == "/api/v2/dags/dag/dagRuns"
-    assert parse_qs(airflow.asked[0].query)["state"] == ["running", "queued"]
+    assert parse_qs(airflow.asked[0].query)["state"] == ["queued", "running"]
 
 
 def test_the_runs_in_a_pool_are_those_of_its_running_tasks(airflow):

@@ -14,7 +14,7 @@ from airflow.sdk import Variable, conf
 from storebench.airflow import connections, images
 from storebench.attempt import disk
 from storebench.errors import SpecError
-from storebench.planning.checks import check_disk
+from storebench.planning.checks import check_disk, embedded_parts, has_embedded_cluster
 from storebench.planning.topologies import AGENT_IMAGE
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
@@ -65,13 +65,13 @@ def check_embedded(
     `names`: the stores whose pods the run starts. `server_images`: the images of the servers that the run provisions, by store. Raises SpecError for an image or a server that is not built
     yet, for an image of other code than the checkout, and for a server that does not start.
     """
-    embedded, names = os.environ.get("STOREBENCH_EMBEDDED", "").split(), set(names)
-    if "kubernetes" in embedded:
+    names, on_cluster = set(names), has_embedded_cluster()
+    if on_cluster:
         _check_current(study, names, server_images)
     reason = "it was not built yet"
-    lacking = {name for name in names if "kubernetes" in embedded and _lacks_image(study, name)}
+    lacking = {name for name in names if on_cluster and _lacks_image(study, name)}
     served = {*server_images, *(name for name in names if _has_volume(study, name))}
-    if "kubernetes" in embedded and served:
+    if on_cluster and served:
         _check_stand_ins(study, server_images)
         unbuilt = {
             name: {image for image in needed if not images.named(image)}
@@ -80,9 +80,9 @@ def check_embedded(
         lacking |= {name for name, needed in unbuilt.items() if needed}
         if not lacking and (failed := _wake([SERVICES], SERVICES_DESCRIPTION)):
             lacking, reason = served, failed
-    if not lacking and (asleep := _away(study, names, embedded)):
+    if not lacking and (asleep := _away(study, names)):
         reason = _wake(sorted(set(asleep.values()))) or "it was started, and does not answer"
-        lacking = set(_away(study, names, embedded))
+        lacking = set(_away(study, names))
     if lacking:
         raise SpecError(
             f"The embedded stack does not run what {' and '.join(sorted(lacking))} needs: {reason}."
@@ -148,12 +148,13 @@ def _check_stand_ins(study: Study, server_images: Mapping[str, Collection[str]])
                 stand_ins.check(image.removeprefix("servers_").replace("_", "-"), topology)
 
 
-def _away(study: Study, names: Iterable[str], embedded: Sequence[str]) -> dict[str, str]:
+def _away(study: Study, names: Iterable[str]) -> dict[str, str]:
     """Return the stores whose server is a part of the embedded stack and does not listen, with the server's name."""
     # The S3 with the datasets is no such server: it always runs, and `check` asks for its bucket.
     servers = {
         name: store.connection_of(name) for name in names if (store := study.store(name)).server_of(name)
     }
+    embedded = embedded_parts()
     return {
         name: server
         for name, server in servers.items()

@@ -18,6 +18,7 @@ from urllib3 import PoolManager
 from storebench import http_client
 from storebench.errors import SpecError, StorebenchError, StoreUnreachable
 from storebench.patience import patiently
+from storebench.results.leftovers.stopped import ENDED_STATES, OPEN_STATES
 
 POLL_INTERVAL_S = 2.0
 TIMEOUT_S = 30.0
@@ -108,10 +109,7 @@ class Airflow:
             if not any(task["state"] == "running" for task in known.values()):
                 run = self.get("dags", dag_id, "dagRuns", run_id)
                 state, ended_at = str(run["state"]), _end_of(run)
-            if over := state in (
-                "success",
-                "failed",
-            ):  # some tasks may have changed after the request for changes
+            if over := state in ENDED_STATES:  # some tasks may have changed after the request for changes
                 learn(last := self.task_instances(dag_id, run_id))
                 changed = [*changed, *last]
             yield Look(changed, list(known.values()), state, over, ended_at)
@@ -249,7 +247,7 @@ class Airflow:
 
     def runs_before(self, dag_id: str, run_id: str) -> list[str]:
         """Return the ids of the DAG's running or queued runs before this run, the oldest first."""
-        asked = {"state": ["running", "queued"], "order_by": "id", "limit": MOST_RUNS}
+        asked = {"state": OPEN_STATES, "order_by": "id", "limit": MOST_RUNS}
         runs = self.get("dags", dag_id, "dagRuns", params=asked)["dag_runs"]
         ids = [str(run["dag_run_id"]) for run in runs]
         return ids[: ids.index(run_id)] if run_id in ids else ids

@@ -10,6 +10,14 @@ from storebench.cli.environment import console, results_dsn
 from storebench.cli.study import default_study, of_study
 from storebench.errors import SpecError
 
+margin_option = click.option(
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    help="Percent: a smaller difference does not count.",
+)
+
 
 @click.command()
 @click.argument("before", metavar="A")
@@ -25,13 +33,7 @@ from storebench.errors import SpecError
     metavar="PLACE=A,B",
     help="Compare two values within one run: store=A,B, client=A,B, or two values of an axis.",
 )
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 100),
-    default=5.0,
-    show_default=True,
-    help="Percent: a smaller difference does not count.",
-)
+@margin_option
 @click.option(
     "--fail-over",
     type=click.FloatRange(0, min_open=True),
@@ -141,13 +143,7 @@ def compare(
     type=click.Choice(["limit", "client-bound", "service-bound", "unlike"]),
     help="Also rank these cells, which are excluded by default.",
 )
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 100),
-    default=5.0,
-    show_default=True,
-    help="Percent, as in `compare`.",
-)
+@margin_option
 @click.option(
     "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
 )
@@ -222,13 +218,7 @@ def ranking(
     required=True,
     help="The smallest difference to detect.",
 )
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, 100),
-    default=5.0,
-    show_default=True,
-    help="Percent, as in `compare`.",
-)
+@margin_option
 @click.option(
     "--pairs",
     type=click.IntRange(1),

@@ -51,6 +51,7 @@ def run(
     Parameters that are not given have the DAG's defaults. Ctrl-C ends the command, not the run.
     """
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
+    from storebench.planning.checks import has_embedded_cluster
     from storebench.planning.conf import conf_of, places_of, replaced
     from storebench.planning.params import defaults_of, grid_of
     from storebench.results.database.repository import Repository
@@ -61,7 +62,7 @@ def run(
     if not (options["clients"] or axes):
         preset = preset or next(iter(chosen_study.presets), None)
     chosen = chosen_study.preset(preset) if preset else None
-    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    embedded = has_embedded_cluster()
     asked = {**options, **places_of(" ".join(axes), chosen_study)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     # raises SpecError for invalid parameters before the run starts

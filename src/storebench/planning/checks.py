@@ -12,8 +12,20 @@ from storebench.servers.capacity import GIB
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 
+# The environment variable with the parts of the embedded stack that this process can use, separated by spaces.
+EMBEDDED = "STOREBENCH_EMBEDDED"
 # The disk space that a run needs, divided by the dataset's size: the dataset, and a store's copy with indexes and journals.
 DISK_FACTOR = 4
+
+
+def embedded_parts() -> frozenset[str]:
+    """Return the names of the embedded stack's parts, such as `mongodb`; empty outside of the embedded stack."""
+    return frozenset(os.environ.get(EMBEDDED, "").split())
+
+
+def has_embedded_cluster() -> bool:
+    """Return whether pods run on the cluster of the embedded stack, which is one machine."""
+    return "kubernetes" in embedded_parts()
 
 
 def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell, str]:
@@ -73,7 +85,7 @@ def check_volumes(servers: str, volumes_bytes: int) -> None:
     The cluster's volumes are folders on one disk, without a limit: the servers would fill the disk for all parts of the stack.
     """
     path = os.environ.get("STOREBENCH_DISK_PATH")
-    if not path or "kubernetes" not in os.environ.get("STOREBENCH_EMBEDDED", "").split():
+    if not path or not has_embedded_cluster():
         return
     free = shutil.disk_usage(path).free
     if volumes_bytes > free:

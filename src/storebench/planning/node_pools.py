@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 from storebench.errors import SpecError
+from storebench.planning.conf import names_in
 from storebench.stores.base import SERVER, split
 from storebench.study.planned import PlannedStudy
 
@@ -49,7 +50,7 @@ DEFAULT = NodePool()
 
 def node_pools() -> list[NodePool]:
     """Return the default pool, and the pools that VARIABLE names. Raises SpecError for an invalid name."""
-    names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
+    names = names_in(os.environ.get(VARIABLE, ""))
     for name in names:
         if not re.fullmatch(SERVER, name):
             raise SpecError(

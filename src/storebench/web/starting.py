@@ -3,7 +3,6 @@ page's user."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Query
 from storebench.answers.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
-from storebench.planning.checks import check_disk
+from storebench.planning.checks import check_disk, has_embedded_cluster
 from storebench.planning.conf import conf_of, replaced
 from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
@@ -35,7 +34,7 @@ router = APIRouter()
 @router.get("/api/form")
 def form(dag: GridDagDep) -> Form:
     """Return the form of a study's DAG."""
-    embedded = "kubernetes" in os.environ.get("STOREBENCH_EMBEDDED", "").split()
+    embedded = has_embedded_cluster()
     return Form(
         sections=[
             Section(title=title, fields=[_field(dag.study, name, field) for name, field in fields.items()])

@@ -52,7 +52,7 @@ def test_a_run_that_is_over_in_airflow_has_its_state(state):
 
 @pytest.mark.parametrize("state", ["queued", "running"])
 def test_a_run_that_is_queued_or_runs_goes_on(state):
-    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in run_end.GOING
+    assert run_states(instance({("d", "r"): state})).state_of("d", "r") in run_end.OPEN_STATES
 
 
 def test_a_run_that_airflow_does_not_have_has_no_state():

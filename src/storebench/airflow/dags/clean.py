@@ -8,6 +8,7 @@ from airflow.sdk import DAG, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow.compat.priority import LAST
+from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators.cleaning import CleanOperator
 from storebench.airflow.operators.run_end import close_stopped
@@ -51,9 +52,8 @@ def clean_dag() -> DAG:
         def end() -> None:
             """Remove this run's own Secrets, and fail it if a step has failed."""
             context = get_current_context()
-            dag_id, run = context["dag"].dag_id, context["run_id"]
-            secrets.release(run_id_of(dag_id, run))
-            states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
+            secrets.release(run_id_of(context["dag"].dag_id, context["run_id"]))
+            states = states_of_tasks(context)
             if failed := sorted(name for name, state in states.items() if state == "failed"):
                 raise AirflowFailException(f"These tasks failed; their logs say why: {', '.join(failed)}")
 

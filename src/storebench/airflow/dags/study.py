@@ -18,6 +18,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
 from storebench.airflow.compat.priority import MOST_STEPS, CellByCell
+from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.dags.plan import plan_of, turns_on
 from storebench.airflow.kubernetes import secrets
@@ -87,9 +88,8 @@ def study_dag(study: Study) -> DAG:
             """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
-            dag_id, run = context["dag"].dag_id, context["run_id"]
-            run_id = run_id_of(dag_id, run)
-            states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run])[run]
+            run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+            states = states_of_tasks(context)
             tasks = sorted(name for name, state in states.items() if state == "failed")
             killed = killed_of(study, states, repository.recorded_turns(run_id))
             reason = failed_step(states)

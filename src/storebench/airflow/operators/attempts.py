@@ -12,7 +12,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import connections
-from storebench.airflow.compat.tasks import ENDED, earlier_tries
+from storebench.airflow.compat.tasks import ENDED_STATES, earlier_tries
 from storebench.airflow.kubernetes import volumes
 from storebench.airflow.operators.cell_steps import CellStepOperator, Step
 from storebench.airflow.operators.pickup import RETRIES, try_of
@@ -208,7 +208,7 @@ class AttemptOperator(CellStepOperator):
         """Warn if this step was cleared without its cell's drop, because the data then stays in the store. `kept`: the data's name."""
         if context["ti"].try_number <= 1:
             return
-        if ENDED.issuperset(self.states_of([DROP], context)):
+        if ENDED_STATES.issuperset(self.states_of([DROP], context)):
             self.log.warning(
                 "This step was cleared, but the drop of its cell was not. The drop has ended and does not run again by itself, so this"
                 " step's data stays in the store: %s. To remove the data, clear the drop, too, or type %s. Otherwise the next run does",

@@ -12,7 +12,7 @@ from airflow.sdk.exceptions import AirflowRescheduleException
 
 from storebench.airflow import connections
 from storebench.airflow.compat.kubernetes_provider import label_value
-from storebench.airflow.compat.tasks import ENDED
+from storebench.airflow.compat.tasks import ENDED_STATES, states_of_tasks
 from storebench.airflow.operators import leftovers
 from storebench.airflow.operators.pickup import LATER, RetriedOperator
 from storebench.airflow.operators.specs import spec_of
@@ -75,7 +75,7 @@ class CellStepOperator(RetriedOperator):
         Reschedules this step if an earlier step has not ended, because a user has cleared the earlier step.
         """
         states = dict(zip(names, self.states_of(names, context), strict=True)) if names else {}
-        if not ENDED.issuperset(states.values()):
+        if not ENDED_STATES.issuperset(states.values()):
             raise AirflowRescheduleException(datetime.now(UTC) + LATER)  # type: ignore[no-untyped-call]
         return states
 
@@ -86,15 +86,9 @@ class CellStepOperator(RetriedOperator):
 
         `number`: the cell's map index; None for the cell of this task.
         """
-        ti = context["ti"]
-        index = ti.map_index if number is None else number
+        index = context["ti"].map_index if number is None else number
         task_ids = [f"{self.node_pool.group}.{operation}" for operation in operations]
-        states = ti.get_task_states(
-            dag_id=context["dag"].dag_id,
-            map_index=index,
-            task_ids=task_ids,
-            run_ids=[context["run_id"]],
-        ).get(context["run_id"], {})
+        states = states_of_tasks(context, task_ids, index)
         return [states.get(f"{task_id}_{index}") for task_id in task_ids]
 
     def remove_pods_of_cells(self, context: Context, numbers: Sequence[int]) -> None:
@@ -112,7 +106,9 @@ class CellStepOperator(RetriedOperator):
             self.client, self.namespace_of_pods(), self.attempts_of_run(context)
         )
         names = [operation.name for operation in self.study.operations]
-        return [number for number in numbers if ENDED.issuperset(self.states_of(names, context, number))]
+        return [
+            number for number in numbers if ENDED_STATES.issuperset(self.states_of(names, context, number))
+        ]
 
     def attempts_of_run(self, context: Context) -> str:
         """Return the label selector of the pods of the run's attempts in this node pool."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.kubernetes.calls import error_text
 from storebench.airflow.operators import leftovers
 from storebench.airflow.operators.pods import StorebenchPodOperator
@@ -110,9 +111,7 @@ class BeforeCellsOperator(CleaningOperator):
     @staticmethod
     def is_planned(context: Context) -> bool:
         """Return whether the run's plan has succeeded."""
-        dag_id, run = context["dag"].dag_id, context["run_id"]
-        states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[PLAN], run_ids=[run])
-        return bool(states.get(run, {}).get(PLAN) == "success")
+        return states_of_tasks(context, [PLAN]).get(PLAN) == "success"
 
 
 class CleanOperator(CleaningOperator):

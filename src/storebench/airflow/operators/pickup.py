@@ -16,7 +16,7 @@ from kubernetes.client import models as k8s
 
 from storebench.airflow import connections
 from storebench.airflow.compat.pod_operator import name_of_started_pod
-from storebench.airflow.compat.tasks import AGAIN, earlier_tries
+from storebench.airflow.compat.tasks import UNENDED_STATES, earlier_tries, states_of_tasks
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, ask_again
 from storebench.airflow.kubernetes.placement import LABEL
 from storebench.airflow.operators import leftovers
@@ -144,12 +144,10 @@ class RetriedOperator(CleaningOperator):
         def ask() -> None:
             if self.context is None:
                 return
-            ti, run_id = self.context["ti"], self.context["run_id"]
+            ti = self.context["ti"]
             with suppress(Exception):
-                states = ti.get_task_states(
-                    dag_id=ti.dag_id, map_index=ti.map_index, task_ids=[ti.task_id], run_ids=[run_id]
-                ).get(run_id, {})
-                answers.append(states.get(f"{ti.task_id}_{ti.map_index}", "removed") in AGAIN)
+                states = states_of_tasks(self.context, [ti.task_id], ti.map_index)
+                answers.append(states.get(f"{ti.task_id}_{ti.map_index}", "removed") in UNENDED_STATES)
 
         # The signal may have interrupted a request to Airflow. A second request waits for that request, possibly for ever.
         asking = Thread(target=ask, daemon=True)

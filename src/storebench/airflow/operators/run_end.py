@@ -13,7 +13,14 @@ from storebench.airflow import connections
 from storebench.airflow.compat.tasks import run_ended_at
 from storebench.airflow.kubernetes import secrets
 from storebench.airflow.servers.provision import Servers
-from storebench.results.leftovers.stopped import AIRFLOW_ID, GOING, OVER, RunStates, close, stopped_runs
+from storebench.results.leftovers.stopped import (
+    AIRFLOW_ID,
+    ENDED_STATES,
+    OPEN_STATES,
+    RunStates,
+    close,
+    stopped_runs,
+)
 from storebench.results.leftovers.unneeded import secrets_of_runs_over, servers_of_runs_over
 
 # The steps before a run's cells. Each pool of nodes may have a step that names its turns.
@@ -33,11 +40,13 @@ def run_states(ti: Any) -> RunStates:
     """Return an object that asks Airflow for the states of runs through the instance `ti` of the current task."""
 
     def state_of(dag_id: str, airflow_run_id: str) -> str | None:
-        # Count runs: asking for the state of a deleted run is an error. Count GOING first: a queued run may begin meanwhile.
+        # Count runs: asking for the state of a deleted run is an error. Count OPEN_STATES first: a queued run may begin meanwhile.
         def has(*states: str) -> bool:
             return bool(ti.get_dr_count(dag_id=dag_id, run_ids=[airflow_run_id], states=list(states)))
 
-        return GOING[-1] if has(*GOING) else next((state for state in OVER if has(state)), None)
+        if has(*OPEN_STATES):
+            return OPEN_STATES[-1]
+        return next((state for state in ENDED_STATES if has(state)), None)
 
     return RunStates(state_of, run_ended_at, airflow_id)
 

@@ -8,6 +8,7 @@ from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
+from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.servers.provision import Servers, groups_of
 from storebench.errors import StorebenchError
 from storebench.planning.node_pools import DEFAULT
@@ -62,10 +63,8 @@ def remove_servers(context: Context) -> None:
     """Remove the run's remaining servers. Airflow runs this step also after a stop, when it skips all other steps that have not begun.
     Then this step fails: otherwise Airflow would count the run as a success.
     """
-    dag_id, run = context["dag"].dag_id, context["run_id"]
-    remaining = Servers(run_id_of(dag_id, run)).release()
+    remaining = Servers(run_id_of(context["dag"].dag_id, context["run_id"])).release()
     if remaining:
         raise AirflowFailException(f"Not removed:\n{remaining}")
-    states = context["ti"].get_task_states(dag_id=dag_id, task_ids=[LAST_STEP], run_ids=[run])
-    if states.get(run, {}).get(LAST_STEP) == "skipped":
+    if states_of_tasks(context, [LAST_STEP]).get(LAST_STEP) == "skipped":
         raise AirflowFailException("The run was stopped")

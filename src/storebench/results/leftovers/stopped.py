@@ -18,7 +18,8 @@ from storebench.results.runs.summary import refresh
 # The Airflow Variable that identifies an Airflow among several that share a database.
 AIRFLOW_ID = "storebench_airflow_id"
 COMMAND = "`storebench clean --yes`"  # does immediately what the next run does, too
-GOING, OVER = ("queued", "running"), ("failed", "success")
+# Airflow's states of a run that has not ended, and of a run that has ended.
+OPEN_STATES, ENDED_STATES = ("queued", "running"), ("failed", "success")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class RunStates:
         """
         state = self.state_of(dag_id, airflow_run_id)
         deleted = state is None and airflow_id is not None and airflow_id == self.airflow_id()
-        return state in OVER or deleted, state
+        return state in ENDED_STATES or deleted, state
 
 
 @dataclass(frozen=True)
