@@ -7,7 +7,6 @@ file that changes meanwhile changes no run.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Iterator, Sequence
@@ -16,15 +15,13 @@ from typing import Any
 
 from storebench import protocol, s3
 from storebench.dataset import custom_tables
-from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import OWN
 from storebench.dataset.custom_csv import Unusable
 from storebench.dataset.manifest import CSV, Manifest
-from storebench.dataset.schema import SCHEMA_VERSION
-from storebench.dataset.upload import upload
-from storebench.errors import SpecError, StoreRefused
+from storebench.dataset.upload import Parts, complete_manifest, send_csv, send_manifest
+from storebench.errors import SpecError
 from storebench.study import custom_files
-from storebench.study.dataset import MANIFEST, folder_of, seed_of
+from storebench.study.dataset import folder_of, seed_of
 
 MADE_BY = "own 2"
 PART_BYTES = 8 << 20  # S3 wants at least 5 MiB in all parts but the last
@@ -42,45 +39,22 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
         )
-    if text := _find(client, bucket, prefix):
+    if existing := complete_manifest(client, bucket, prefix):
         print("found: it was there already", flush=True)
-        return _short(text)
+        return _short(existing)
     files = custom_files.find(client, file)
     if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
-    target = prefix + CSV
-    with s3.errors(client, bucket, target), _read(client, file, files) as table:
+    with s3.errors(client, bucket, prefix + CSV), _read(client, file, files) as table:
         copy = _Copy(table, rows)
-        # An old manifest must not stay beside new data
-        client.delete_object(Bucket=bucket, Key=prefix + MANIFEST)
-        upload(client, bucket, target, iter(copy))
-        written = s3.size(client, bucket, target)
-    if written != copy.bytes:
-        raise StoreRefused(f"s3://{bucket}/{target} has {written} bytes, but {copy.bytes:,} were sent")
+        send_csv(client, bucket, prefix, copy)
     if custom_files.find(client, file) != files:
-        client.delete_object(Bucket=bucket, Key=target)
+        client.delete_object(Bucket=bucket, Key=prefix + CSV)
         raise SpecError(f"{file} has changed while it was read. Start another run")
-    manifest = Manifest(
-        schema_version=SCHEMA_VERSION,
-        rows=copy.checksum.rows,
-        seed=seed,
-        bytes=copy.bytes,
-        sha256=copy.sha256.hexdigest(),
-        fields=copy.checksum.fields,
-        row_sum=copy.checksum.row_sum,
-        generator_version=MADE_BY,
-        bucket=bucket,
-        key=target,
-        schema=[column.field() for column in table.columns],
-        file=file,
+    schema = [column.field() for column in table.columns]
+    manifest = send_manifest(
+        client, bucket, prefix, copy, seed=seed, generator_version=MADE_BY, schema=schema, file=file
     )
-    with s3.errors(client, bucket, prefix + MANIFEST):
-        client.put_object(
-            Bucket=bucket,
-            Key=prefix + MANIFEST,
-            Body=manifest.to_json().encode(),
-            ContentType="application/json",
-        )
     print(f"{manifest.rows:,} rows, {manifest.bytes / 1e6:,.1f} MB", flush=True)
     return _short(manifest)
 
@@ -95,13 +69,11 @@ def _read(client: Any, file: str, files: custom_files.Files) -> Iterator[custom_
         raise SpecError(f"{file} cannot be the dataset: {error}") from None
 
 
-class _Copy:
-    """Iterates over the parts of the copy, and adds up what its manifest says of them."""
+class _Copy(Parts):
+    """The parts of a custom file's copy."""
 
     def __init__(self, table: custom_tables.Table, max_rows: int) -> None:
-        self.bytes = 0
-        self.sha256 = hashlib.sha256()
-        self.checksum = TableChecksum([column.name for column in table.columns])
+        super().__init__([column.name for column in table.columns])
         self._table, self._max_rows = table, max_rows
 
     def __iter__(self) -> Iterator[bytes]:
@@ -145,8 +117,7 @@ class _Copy:
 
     def _sent(self, held: bytearray) -> bytes:
         part = bytes(held)
-        self.sha256.update(part)
-        self.bytes += len(part)
+        self.count(part)
         return part
 
 
@@ -163,18 +134,6 @@ def _written(rows: Sequence[Sequence[str]], quoting: Any) -> str:
     out = io.StringIO(newline="")
     csv.writer(out, quoting=quoting, lineterminator="\n").writerows(rows)
     return out.getvalue()
-
-
-def _find(client: Any, bucket: str, prefix: str) -> Manifest | None:
-    """The manifest of a complete copy that is there already."""
-    with s3.errors(client, bucket, prefix):
-        text = s3.read(client, bucket, prefix + MANIFEST)
-        size = s3.size(client, bucket, prefix + CSV)
-    try:
-        manifest = Manifest.from_json((text or b"").decode())
-    except ValueError:
-        return None  # it is of another version, or damaged, and is written again
-    return manifest if manifest.bytes == size else None
 
 
 def _short(manifest: Manifest) -> dict[str, Any]:

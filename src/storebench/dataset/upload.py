@@ -1,4 +1,4 @@
-"""Puts a dataset into S3, unless it is there: generated part by part, never whole in memory or on disk."""
+"""Put a dataset into S3: its CSV in parts, and then its manifest. Generate the dataset part by part, never whole in memory or on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 import threading
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -15,10 +16,10 @@ from storebench import s3
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.csv50 import CSV50
 from storebench.dataset.generate import GENERATOR_VERSION, check, generate_chunk, header
-from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
-from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.dataset.manifest import CSV, Manifest
+from storebench.dataset.schema import FIELD_NAMES, FIELDS, SCHEMA_VERSION, Field
 from storebench.errors import SpecError, StoreRefused
-from storebench.study.dataset import folder_of
+from storebench.study.dataset import MANIFEST, folder_of
 
 Progress = Callable[[str], None]
 
@@ -35,7 +36,7 @@ def ensure_dataset(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Manifest, bool]:
-    """The manifest of the dataset, and whether it was generated now; otherwise a complete one was there.
+    """Return the manifest of the dataset, and whether the dataset was generated now. A complete dataset is not generated again.
 
     Memory is bounded by the parts that are under way: one for each of the `workers` threads (default 4) and one in the
     making. `progress` gets a line for people about ten times. Raises SpecError for rows or a seed out of range,
@@ -43,37 +44,13 @@ def ensure_dataset(
     Whatever is raised, an interrupt too, no part is left behind.
     """
     check(rows, seed)
-    key = dataset_key(rows, seed)
-    if existing := _find(client, bucket, rows, seed):
+    folder = folder_of(CSV50.id(rows, seed))
+    existing = complete_manifest(client, bucket, folder)
+    if existing and (existing.rows, existing.seed) == (rows, seed):
         return existing, False
-    source = _Source(rows, seed, progress)
-    with s3.errors(client, bucket, key):
-        # an old manifest must not stay beside new data
-        client.delete_object(Bucket=bucket, Key=manifest_key(rows, seed))
-        upload(client, bucket, key, iter(source), workers or WORKERS)
-        written = client.head_object(Bucket=bucket, Key=key)["ContentLength"]
-    if written != source.bytes:
-        raise StoreRefused(f"s3://{bucket}/{key} has {written:,} bytes, but {source.bytes:,} were sent")
-    manifest = Manifest(
-        schema_version=SCHEMA_VERSION,
-        rows=rows,
-        seed=seed,
-        bytes=source.bytes,
-        sha256=source.sha256.hexdigest(),
-        fields=source.checksums.fields,
-        row_sum=source.checksums.row_sum,
-        generator_version=GENERATOR_VERSION,
-        bucket=bucket,
-        key=key,
-    )
-    with s3.errors(client, bucket, manifest_key(rows, seed)):
-        client.put_object(
-            Bucket=bucket,
-            Key=manifest_key(rows, seed),
-            Body=manifest.to_json().encode(),
-            ContentType="application/json",
-        )
-    return manifest, True
+    parts = _Generated(rows, seed, progress)
+    send_csv(client, bucket, folder, parts, workers or WORKERS)
+    return send_manifest(client, bucket, folder, parts, seed=seed, generator_version=GENERATOR_VERSION), True
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> dict[str, Any]:
@@ -88,6 +65,84 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int) -> dict[st
     print("generated" if created else "found: it was there already", flush=True)
     message: dict[str, Any] = json.loads(manifest.to_json())
     return message
+
+
+class Parts(ABC):
+    """The parts of a dataset's CSV. Iterating over the parts counts their bytes, SHA-256 and checksum for the manifest."""
+
+    def __init__(self, names: Sequence[str] = FIELD_NAMES) -> None:
+        self.bytes = 0
+        self.sha256 = hashlib.sha256()
+        self.checksum = TableChecksum(names)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[bytes | bytearray]:
+        """Yield the parts in their order."""
+
+    def count(self, part: bytes | bytearray) -> None:
+        """Count the bytes of a part."""
+        self.sha256.update(part)
+        self.bytes += len(part)
+
+
+def complete_manifest(client: Any, bucket: str, folder: str) -> Manifest | None:
+    """Return the manifest of a complete dataset in this folder of S3; None if the dataset has to be made."""
+    with s3.errors(client, bucket, folder + MANIFEST):
+        text = s3.read(client, bucket, folder + MANIFEST)
+        size = s3.size(client, bucket, folder + CSV)
+    try:
+        manifest = Manifest.from_json((text or b"").decode())
+    except ValueError:
+        return None  # the manifest is missing, of another version, or damaged
+    return manifest if manifest.bytes == size else None
+
+
+def send_csv(client: Any, bucket: str, folder: str, parts: Parts, workers: int = WORKERS) -> None:
+    """Write the CSV of a dataset. Raises StoreRefused if S3 holds another number of bytes than was sent."""
+    key = folder + CSV
+    with s3.errors(client, bucket, key):
+        # An old manifest must not stay beside new data
+        client.delete_object(Bucket=bucket, Key=folder + MANIFEST)
+        upload(client, bucket, key, iter(parts), workers)
+        written = s3.size(client, bucket, key)
+    if written != parts.bytes:
+        raise StoreRefused(f"s3://{bucket}/{key} has {written or 0:,} bytes, but {parts.bytes:,} were sent")
+
+
+def send_manifest(
+    client: Any,
+    bucket: str,
+    folder: str,
+    parts: Parts,
+    *,
+    seed: int,
+    generator_version: str,
+    schema: Sequence[Field] = FIELDS,
+    file: str | None = None,
+) -> Manifest:
+    """Write the manifest of a dataset whose CSV has these parts, and return the manifest. `file`: the custom file that became the CSV."""
+    manifest = Manifest(
+        schema_version=SCHEMA_VERSION,
+        rows=parts.checksum.rows,
+        seed=seed,
+        bytes=parts.bytes,
+        sha256=parts.sha256.hexdigest(),
+        fields=parts.checksum.fields,
+        row_sum=parts.checksum.row_sum,
+        generator_version=generator_version,
+        bucket=bucket,
+        key=folder + CSV,
+        schema=schema,
+        file=file,
+    )
+    with s3.errors(client, bucket, folder + MANIFEST):
+        client.put_object(
+            Bucket=bucket,
+            Key=folder + MANIFEST,
+            Body=manifest.to_json().encode(),
+            ContentType="application/json",
+        )
+    return manifest
 
 
 def upload(
@@ -133,19 +188,17 @@ def upload(
 
 
 def parts(rows: int, seed: int) -> Iterator[bytes | bytearray]:
-    """The parts of a dataset as they are uploaded, SHA-256 and checksums made and dropped."""
-    return iter(_Source(rows, seed, None))
+    """Yield the parts of a dataset as they are uploaded. SHA-256 and checksums are computed, and dropped."""
+    return iter(_Generated(rows, seed, None))
 
 
-class _Source:
-    """Iterates over the dataset's parts, and adds up what its manifest says of them."""
+class _Generated(Parts):
+    """The parts of a generated dataset."""
 
     def __init__(self, rows: int, seed: int, progress: Progress | None) -> None:
+        super().__init__()
         self.rows = rows
         self.seed = seed
-        self.bytes = 0
-        self.sha256 = hashlib.sha256()
-        self.checksums = TableChecksum()
         self._progress = progress or (lambda text: None)
 
     def __iter__(self) -> Iterator[bytes | bytearray]:
@@ -156,24 +209,9 @@ class _Source:
             stop = min(start + part_rows, self.rows)
             chunk = generate_chunk(self.seed, start, stop)
             part = chunk.csv if start else header() + chunk.csv
-            self.sha256.update(part)
-            self.bytes += len(part)
-            self.checksums.add(chunk.checksums)
+            self.count(part)
+            self.checksum.add(chunk.checksums)
             yield part
             if stop - reported >= step or stop == self.rows:
                 reported = stop
                 self._progress(f"{stop:,} of {self.rows:,} rows, {self.bytes / 1e6:,.0f} MB")
-
-
-def _find(client: Any, bucket: str, rows: int, seed: int) -> Manifest | None:
-    """The manifest of a complete dataset that is there already."""
-    place = manifest_key(rows, seed)
-    with s3.errors(client, bucket, place):
-        text = s3.read(client, bucket, place)
-        size = s3.size(client, bucket, dataset_key(rows, seed))
-    try:
-        manifest = Manifest.from_json((text or b"").decode())
-    except ValueError:
-        return None  # it is of another version, or damaged, and is written again
-    matches = (manifest.rows, manifest.seed, manifest.bytes) == (rows, seed, size)
-    return manifest if matches else None

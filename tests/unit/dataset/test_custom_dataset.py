@@ -250,12 +250,12 @@ def test_damaged_gzip_is_refused(s3):
 def test_a_file_that_changes_while_it_is_read_leaves_no_dataset(s3, monkeypatch, key):
     s3.objects[key] = b"a\n1\n"
 
-    def upload(*given):
+    def send(*given):
         real(*given)
         s3.objects[key] = b"a\n2\n3\n"
 
-    real = custom_file.upload
-    monkeypatch.setattr(custom_file, "upload", upload)
+    real = custom_file.send_csv
+    monkeypatch.setattr(custom_file, "send_csv", send)
     with pytest.raises(SpecError, match="has changed while it was read"):
         made_of(s3, "s3://bucket/folder/" if "/" in key else f"s3://bucket/{key}")
     assert list(s3.objects) == [key], "nothing is left"
