@@ -33,7 +33,7 @@ from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.cli.airflow_api import Airflow
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key
-from storebench.planning.conf import places_of
+from storebench.planning.conf import axis_values_of
 from storebench.results.database.queries import counts
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.study import studies
@@ -57,7 +57,7 @@ def axes_of(given: Sequence[str], **default: str) -> dict[str, list[str]]:
     """Return the values of the study's axes. `given`: as for `storebench run --axis`. `default`: values of other axes."""
     return {
         **{name: value.split(",") for name, value in default.items()},
-        **places_of(" ".join(given), study()),
+        **axis_values_of(" ".join(given), study()),
     }
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from storebench.cli import main
 from storebench.cli.next_steps import again_of, by_of, next_lines
-from storebench.planning.conf import conf_of, places_of
+from storebench.planning.conf import axis_values_of, conf_of
 from storebench.planning.params import defaults_of, grid_of
 from storebench.study.studies import find
 from tests.unit.example import cell
@@ -123,6 +123,6 @@ def test_two_values_are_compared_that_cells_have_which_differ_in_nothing_else(ce
 def test_a_run_that_is_suggested_can_be_parsed():
     again = again_of(STUDY, PARAMS, CELLS)
     axes = [again[place + 1] for place, word in enumerate(again) if word == "--axis"]
-    assert places_of(" ".join(axes), STUDY) == {"batch": ["all", "10"]}
+    assert axis_values_of(" ".join(axes), STUDY) == {"batch": ["all", "10"]}
     params = [again[place + 1] for place, word in enumerate(again) if word == "--param"]
     assert conf_of(None, {}, tuple(params)) == {"executor_memory": "2g"}

@@ -13,7 +13,7 @@ from storebench import http_client, patience
 from storebench.cli import airflow_api
 from storebench.cli.airflow_api import Airflow
 from storebench.errors import SpecError, StoreUnreachable
-from storebench.planning.conf import conf_of, places_of, replaced
+from storebench.planning.conf import axis_values_of, conf_of, replaced
 from storebench.planning.params import defaults_of, grid_of
 from storebench.study import studies
 from storebench.study.model import Preset
@@ -32,8 +32,11 @@ def test_what_is_given_is_left_to_the_dag_to_read():
 
 
 def test_values_of_axes_come_as_one_text():
-    assert places_of("batch=1000,all executors=2", STUDY) == {"batch": ["1000", "all"], "executors": ["2"]}
-    assert places_of(" executors=1,2,  batch=10 ", STUDY) == {"executors": ["1", "2"], "batch": ["10"]}
+    assert axis_values_of("batch=1000,all executors=2", STUDY) == {
+        "batch": ["1000", "all"],
+        "executors": ["2"],
+    }
+    assert axis_values_of(" executors=1,2,  batch=10 ", STUDY) == {"executors": ["1", "2"], "batch": ["10"]}
 
 
 @pytest.mark.parametrize(
@@ -48,12 +51,12 @@ def test_values_of_axes_come_as_one_text():
 )
 def test_a_text_that_names_no_places_is_refused(text, message):
     with pytest.raises(SpecError, match=re.escape(message)):
-        places_of(text, STUDY)
+        axis_values_of(text, STUDY)
 
 
 def test_a_study_without_axes_says_so():
     with pytest.raises(SpecError, match=r"Unknown axis 'batch'. There is none"):
-        places_of("batch=1", replace(STUDY, axes=(), charts=()))
+        axis_values_of("batch=1", replace(STUDY, axes=(), charts=()))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from storebench import stores
 from storebench.cli import main
 from storebench.errors import SpecError
-from storebench.planning.conf import places_of
+from storebench.planning.conf import axis_values_of
 from storebench.planning.params import defaults_of, grid_of
 from storebench.study import studies
 from storebench.study.cell import Cell
@@ -161,7 +161,7 @@ def test_what_is_typed_is_understood(study, monkeypatch):
             assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
             given = dict(one.split("=", 1) for one in variables)
             assert given.keys() <= {"STUDY", "AXES", "REPEATS"} and given["STUDY"] in (NAME, FIRST)
-            places_of(given.get("AXES", ""), study)
+            axis_values_of(given.get("AXES", ""), study)
         elif program == "psql":
             view = made(study)[NAME]
             assert f'"{NAME}"' in view and '"level"' in view and '"mb_per_s"' in view

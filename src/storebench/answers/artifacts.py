@@ -38,7 +38,7 @@ class Histogram(CellName):
         return None
 
 
-class Series(CellName):
+class AttemptSeries(CellName):
     """The series of an attempt."""
 
     operation: str
@@ -54,12 +54,12 @@ class Histograms(RootModel[list[Histogram]]):
     """Histograms of cells' operations."""
 
 
-class SeriesOfAttempts(RootModel[list[Series]]):
+class SeriesOfAttempts(RootModel[list[AttemptSeries]]):
     """Series of attempts."""
 
 
 def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
-    """Merge the histograms of each cell's operation. `attempts`: from `storebench.results.runs.artifacts.artifacts_of`."""
+    """Merge the histograms of each cell's operation. `attempts`: from `storebench.results.runs.artifacts.attempts_with_artifact`."""
     histograms = []
     for group in grouped(attempts):
         contents = [row["content"] for row in group]
@@ -81,16 +81,18 @@ def histograms_answer(attempts: Sequence[Row], metric: str) -> Histograms:
 
 
 def series_answer(attempts: Sequence[Row], metric: str) -> SeriesOfAttempts:
-    """Build the answer about series. `attempts`: from `storebench.results.runs.artifacts.artifacts_of`."""
+    """Build the answer about series. `attempts`: from `storebench.results.runs.artifacts.attempts_with_artifact`."""
     return SeriesOfAttempts(
         [
-            Series.model_validate({**row, **named(row["cell_key"]), **row["content"], "metric": metric})
+            AttemptSeries.model_validate(
+                {**row, **named(row["cell_key"]), **row["content"], "metric": metric}
+            )
             for row in attempts
         ]
     )
 
 
-def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
+def cell_artifacts(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
     """Return, for each cell's operation with artifacts, the percentiles over all counted attempts, and the series of the typical attempt.
 
     `rows` are newest tries without warm-ups, and `artifacts` are the artifacts of these tries.
@@ -99,7 +101,7 @@ def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[C
     for artifact in artifacts:
         of_attempts.setdefault(artifact["attempt_id"], []).append(artifact)
     typical = {row["attempt_id"] for row in typical_of(rows)}
-    cell_artifacts = []
+    entries = []
     for group in grouped(rows):
         histograms: dict[str, list[histogram.Histogram]] = {}
         series: dict[str, list[tuple[float, float]]] = {}
@@ -112,7 +114,7 @@ def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[C
                 elif row["attempt_id"] in typical:
                     series[name] = list(zip(content["at_s"], content["values"], strict=True))
         if counted:
-            cell_artifacts.append(
+            entries.append(
                 CellArtifacts(
                     **named(group[0]["cell_key"]),
                     operation=group[0]["operation"],
@@ -121,4 +123,4 @@ def artifacts_of(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[C
                     series=series,
                 )
             )
-    return cell_artifacts
+    return entries

@@ -81,10 +81,10 @@ def _print_artifacts(
 ) -> None:
     from storebench.answers.artifacts import histograms_answer, series_answer
     from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
-    from storebench.results.runs.artifacts import artifacts_of
+    from storebench.results.runs.artifacts import attempts_with_artifact
 
     kind, metric = ("histogram", str(histogram)) if histogram else ("series", str(series))
-    measured = artifacts_of(queries, rows, kind, metric) if rows else []
+    measured = attempts_with_artifact(queries, rows, kind, metric) if rows else []
     if not measured and format_ == "table":
         click.echo(f"no verified attempt has the {kind} {metric}" if rows else "no results")
         return

@@ -52,7 +52,7 @@ def run(
     """
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
     from storebench.planning.checks import has_embedded_cluster
-    from storebench.planning.conf import conf_of, places_of, replaced
+    from storebench.planning.conf import axis_values_of, conf_of, replaced
     from storebench.planning.params import defaults_of, grid_of
     from storebench.results.database.repository import Repository
     from storebench.study.studies import find
@@ -63,7 +63,7 @@ def run(
         preset = preset or next(iter(chosen_study.presets), None)
     chosen = chosen_study.preset(preset) if preset else None
     embedded = has_embedded_cluster()
-    asked = {**options, **places_of(" ".join(axes), chosen_study)}
+    asked = {**options, **axis_values_of(" ".join(axes), chosen_study)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     # raises SpecError for invalid parameters before the run starts
     grid_of(chosen_study, defaults_of(chosen_study, conf))

@@ -54,7 +54,7 @@ class Times:
             for batch in parquet_file.iter_batches(batch_rows, columns=others):
                 for name in others:  # the reader of a column "a" gives a column "a.b", too
                     column = batch.column(name)
-                    self._raise_places(name, places_of(_numbers(column), _unit(column.type)))
+                    self._raise_places(name, decimal_places_of(_numbers(column), _unit(column.type)))
         if of_int96 := [name for name in names if name in int96]:
             self._update_int96(file, batch_rows, of_int96)
 
@@ -73,7 +73,7 @@ class Times:
                 self._raise_places(name, PLACES["ns"])
             if (abs(s) > (2**63 - 1) // 10**9 - 1).any():
                 self._beyond.add(name)
-            self._raise_places(name, places_of(us, "us"))
+            self._raise_places(name, decimal_places_of(us, "us"))
 
     def int96_unit(self) -> str:
         """Return the unit to read INT96 in, after all files were seen."""
@@ -121,7 +121,7 @@ def _numbers(column: pa.Array) -> I64:
     return numbers
 
 
-def places_of(values: I64, unit: str) -> int:
+def decimal_places_of(values: I64, unit: str) -> int:
     """Return how many decimal places of the second these values need: 0, 3, 6 or 9."""
     for places in (0, 3, 6):
         if places >= PLACES[unit]:

@@ -72,9 +72,9 @@ def _instead(value: Any, original: Any) -> str:
     return f"{new} instead of {old}"
 
 
-def places_of(text: str, study: Study) -> dict[str, list[str]]:
+def axis_values_of(text: str, study: Study) -> dict[str, list[str]]:
     """Parse values of axes: `parts=2,8 level=1`. Raises SpecError for an invalid text or an unknown axis."""
-    places = {}
+    values_of_axes = {}
     known = [axis.name for axis in study.axes]
     for pair in text.split():
         name, separator, values = pair.partition("=")
@@ -84,5 +84,5 @@ def places_of(text: str, study: Study) -> dict[str, list[str]]:
             )
         if name not in known:
             raise unknown("axis", name, known)
-        places[name] = names_in(values)
-    return places
+        values_of_axes[name] = names_in(values)
+    return values_of_axes

@@ -14,7 +14,7 @@ from pydantic import BaseModel, StringConstraints
 from storebench import __version__
 from storebench.airflow.compat.api_server import get_user
 from storebench.answers import figures
-from storebench.answers.artifacts import artifacts_of
+from storebench.answers.artifacts import cell_artifacts
 from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
 from storebench.answers.base import Page
 from storebench.answers.claims import Claims, claims_of
@@ -135,7 +135,7 @@ def artifacts(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset
     run_id = read.run_named(run)["id"]
     keys = read.cells_of_run_page(run_id, limit + 1, offset)
     rows = read.attempts_of(run_id, keys[:limit])
-    items = artifacts_of(rows, read.artifacts([row["attempt_id"] for row in rows]))
+    items = cell_artifacts(rows, read.artifacts([row["attempt_id"] for row in rows]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storebench.answers import figures
-from storebench.answers.artifacts import artifacts_of
+from storebench.answers.artifacts import cell_artifacts
 from storebench.answers.attempts import Attempt
 from storebench.answers.claims import claims_of
 from storebench.answers.runs import Run, Turn
@@ -80,7 +80,7 @@ def content_of(read: Reading, run_id: str) -> dict[str, object]:
         "turns": [Turn.model_validate(row) for row in read.turns(run_id, MOST_TURNS, 0)],
         "warm_ups": [Attempt.model_validate(row) for row in read.attempts_of(run_id, keys, warm_ups=True)],
         "cells": figures.figures_of(attempts),
-        "artifacts": artifacts_of(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
+        "artifacts": cell_artifacts(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
         "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
         "claims": claims_of(read, run.study, [run_id]),
         "environments": [

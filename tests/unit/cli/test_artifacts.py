@@ -10,7 +10,7 @@ from rich.console import Console
 from storebench.answers.artifacts import histograms_answer, series_answer
 from storebench.cli.output.artifacts import histograms_csv, print_histograms, print_series, series_csv
 from storebench.errors import SpecError
-from storebench.results.runs.artifacts import artifacts_of
+from storebench.results.runs.artifacts import attempts_with_artifact
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 from tests.unit.example import cell
@@ -63,7 +63,7 @@ class Recorded:
 
 def found(rows, contents, kind="histogram", metric="latency_s"):
     recorded = Recorded({one["attempt_id"]: content for one, content in zip(rows, contents, strict=True)})
-    return artifacts_of(recorded, rows, kind, metric)
+    return attempts_with_artifact(recorded, rows, kind, metric)
 
 
 def test_the_attempts_of_a_cell_are_merged_by_their_counts_and_not_averaged():

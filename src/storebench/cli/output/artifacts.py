@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
-from storebench.answers.artifacts import Histogram, Series
+from storebench.answers.artifacts import AttemptSeries, Histogram
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.cli.output.units import column
@@ -36,7 +36,7 @@ def print_histograms(console: Console, histograms: Sequence[Histogram]) -> None:
     )
 
 
-def print_series(console: Console, attempts: Sequence[Series]) -> None:
+def print_series(console: Console, attempts: Sequence[AttemptSeries]) -> None:
     """Print a line for each point of each attempt."""
     points = [
         (attempt, at_s, value)
@@ -67,7 +67,7 @@ def histograms_csv(histograms: Sequence[Histogram]) -> str:
     return _csv((*names, "value", "count"), rows)
 
 
-def series_csv(attempts: Sequence[Series]) -> str:
+def series_csv(attempts: Sequence[AttemptSeries]) -> str:
     """Return CSV with a line for each point of each attempt."""
     names = ("cell_key", "operation", "metric", "unit", "run", "repeat")
     rows = (

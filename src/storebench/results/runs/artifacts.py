@@ -12,7 +12,7 @@ from storebench.results.database.queries import Queries, counts, superseded
 KINDS = {"histogram": "counts", "series": "at_s"}  # a key that only the content of this kind has
 
 
-def artifacts_of(queries: Queries, rows: Sequence[Row], kind: str, metric: str) -> list[Row]:
+def attempts_with_artifact(queries: Queries, rows: Sequence[Row], kind: str, metric: str) -> list[Row]:
     """Return the attempts that count and have the metric, with its `content` and unit. `kind`: "histogram" or "series".
 
     `rows`: rows of `results`. The newest try of each operation counts. Raises SpecError if no study of the rows has such a metric.
