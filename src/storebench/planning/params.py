@@ -14,14 +14,14 @@ from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.servers import sizes, topology
 from storebench.stores.base import split
 from storebench.study.dataset import MAX_SEED
-from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operations_of
+from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operation_count
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 from storebench.study.planned import PlannedStudy
 from storebench.study.run_params import CellParams, PodParams, RunParams, study_values
 
 # Parameters without a meaning in a run of a single cell: the choice and the order of cells, and the skipping of verified repeats.
-SETTLED = ("full_grid", "random_order", "order_seed", "skip_done")
+GRID_PARAMS = ("full_grid", "random_order", "order_seed", "skip_done")
 MEASURED = "What is measured"  # the form's section that is not folded
 MAX_REPEATS = 100
 SEED = 42
@@ -101,9 +101,9 @@ def common_values(requested: Mapping[str, Any]) -> PodParams:
 
 
 def cell_fields(study: PlannedStudy) -> dict[str, Field]:
-    """Return the parameters of a run of a single cell. Excluded are the grid, SETTLED, and servers, as such a run provisions no servers."""
-    known = {**_dataset_fields(study), **_common_fields(), **study.asks()}
-    return {name: field for name, field in known.items() if name not in SETTLED}
+    """Return the parameters of a run of a single cell. Excluded are the grid, GRID_PARAMS, and servers, as such a run provisions no servers."""
+    known = {**_dataset_fields(study), **_common_fields(), **study.params_and_options()}
+    return {name: field for name, field in known.items() if name not in GRID_PARAMS}
 
 
 def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> CellParams:
@@ -131,7 +131,7 @@ def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
         ("Servers that the run provisions", _server_fields(study)),
-        ("Parameters of this study", study.asks()),
+        ("Parameters of this study", study.params_and_options()),
     )
     counted = Counter(name for _, group in groups for name in group)
     if twice := [name for name, n in counted.items() if n > 1]:
@@ -159,7 +159,7 @@ def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
             f" removes.{_topologies(study)}\n\n"
             f"Add such a name to the JSON under Advanced Options. A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
             f" ({', '.join(operation.name for operation in study.operations)}), without the combinations"
-            f" that a store does not have. This form as it opens: {len(opened.cells)} cells, **{operations_of(study, opened.cells)} operations**."
+            f" that a store does not have. This form as it opens: {len(opened.cells)} cells, **{operation_count(study, opened.cells)} operations**."
             f" With its {study.rows:,} rows they take about {format_duration(assumed_s(study, opened.cells))} on a small machine, at"
             f" {ROWS_PER_S:,} rows per second, which is a guess. The log of the run's first task, plan, has the number of operations of"
             " your run, and its expected duration by earlier measurements.\n\n"

@@ -16,7 +16,7 @@ from storebench.study.model import Study
 from storebench.study.order import Turn
 from storebench.study.run_params import RunParams
 
-LACKING = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
+FAILED_STATES = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
 
 
 def skips_done(params: RunParams, run_type: str) -> bool:
@@ -52,7 +52,7 @@ def killed_of(
         group, _, operation = name.rpartition(".")
         if state != "failed" or operation not in needs:
             continue
-        if not any(states.get(f"{group}.{needed}_{index}") in LACKING for needed in needs[operation]):
+        if not any(states.get(f"{group}.{needed}_{index}") in FAILED_STATES for needed in needs[operation]):
             turn = groups[group][int(index)]
             killed.add((turn.cell.key, turn.repeat, operation))
     return killed

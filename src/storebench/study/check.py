@@ -265,7 +265,7 @@ def _of_place(study: Study, place: str, values: Sequence[str]) -> Iterable[str]:
         known = study.clients
     elif place in ("rows", "seed"):
         yield from (f"{place} is a number, not {value!r}" for value in values if not value.isdecimal())
-    elif place not in (params := {*study.asks(), *SIZES, *POD}):
+    elif place not in (params := {*study.params_and_options(), *SIZES, *POD}):
         yield str(unknown("place", place, [STORE, CLIENT, OPERATION, "rows", "seed", *axes, *sorted(params)]))
     if known is not None:
         yield from (str(unknown(place, value, known)) for value in values if value not in known)

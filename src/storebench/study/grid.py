@@ -106,7 +106,7 @@ def grid(
     return Grid(tuple(cells), combinations - len(cells), "; ".join(sorted(reasons)))
 
 
-def operations_of(study: PlannedStudy, cells: Iterable[Cell]) -> int:
+def operation_count(study: PlannedStudy, cells: Iterable[Cell]) -> int:
     """Return the number of operations of these cells, each measured once."""
     return sum(len(study.operations_of(cell.store)) for cell in cells)
 

@@ -236,7 +236,7 @@ class Study(Planning):
         """Return the dataset of a user's file if the run's parameters name a file, else None."""
         return self.dataset.own if self.dataset and study_values(params).get(FILE) else None
 
-    def asks(self) -> dict[str, Field]:
+    def params_and_options(self) -> dict[str, Field]:
         """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""
         options = {
             name: option for store in self.stores for name, option in self.store(store).options.items()

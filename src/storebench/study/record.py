@@ -158,7 +158,7 @@ class StudyRecord(Planning, Record):
             charts=study.charts,
             params=tuple(
                 ParamRecord(name=name, title=field.title, description=field.text, rules=field.rules())
-                for name, field in study.asks().items()
+                for name, field in study.params_and_options().items()
             ),
             dataset=study.dataset and _dataset_record(study.dataset),
             rows=study.rows,
@@ -233,7 +233,7 @@ class StudyRecord(Planning, Record):
                 return store
         raise unknown("store", base, self.store_names)
 
-    def asks(self) -> dict[str, RunField]:
+    def params_and_options(self) -> dict[str, RunField]:
         """Return the parameters of this study's runs that other studies' runs lack: the study's parameters, and the options of its stores.
 
         Raises SpecError for a parameter that this version does not know.

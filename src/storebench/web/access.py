@@ -11,7 +11,7 @@ from airflow.sdk import Variable
 from fastapi import Depends, HTTPException, Query
 
 from storebench.airflow import connections, images, preflight
-from storebench.airflow.compat.api_server import GetUserDep, may_read, may_start, of_run, timetable_of
+from storebench.airflow.compat.api_server import GetUserDep, may_read, may_start, run_field, timetable_of
 from storebench.airflow.compat.timetable import GridTimetable
 from storebench.errors import SpecError
 from storebench.planning.topologies import AGENT_IMAGE
@@ -52,7 +52,7 @@ def grid_dag(
         raise HTTPException(404, f"There is no study {dag!r} whose grid you may see")
     try:
         study = StudyRecord.read(timetable.study)
-        study.asks()  # raises SpecError for a parameter that this version does not know
+        study.params_and_options()  # raises SpecError for a parameter that this version does not know
     except SpecError as error:
         raise HTTPException(404, str(error)) from None
     return GridDag(study, timetable.dates, may_start(dag, user), Reading(connections.reader_dsn(), [dag]))
@@ -61,8 +61,8 @@ def grid_dag(
 def run_states() -> RunStates:
     """Return the states of runs in Airflow's own database."""
     return RunStates(
-        lambda *run: of_run("state", *run),
-        lambda *run: of_run("end_date", *run),
+        lambda *run: run_field("state", *run),
+        lambda *run: run_field("end_date", *run),
         lambda: Variable.get(AIRFLOW_ID, default=None),
     )
 

@@ -116,7 +116,9 @@ def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
     told = list(dict.fromkeys(section for section in sections.values() if section))
     assert told == ["Repeats", "Pods", "Servers that the run provisions", "Parameters of this study"]
     assert (sections["repeats"], sections["pod_cpu"]) == ("Repeats", "Pods")
-    assert [name for name, section in sections.items() if section == told[-1]] == list(study.asks())
+    assert [name for name, section in sections.items() if section == told[-1]] == list(
+        study.params_and_options()
+    )
 
 
 def test_every_mistake_is_found_at_once(study):

@@ -22,7 +22,7 @@ def type_of(field):
 
 def types_of(fields, study):
     """Return the types of the fields by name, without the axes, the study's own parameters, and the sizes of servers."""
-    only_some = {*(axis.name for axis in study.axes), *study.asks(), *FIELDS}
+    only_some = {*(axis.name for axis in study.axes), *study.params_and_options(), *FIELDS}
     return {name: type_of(field) for name, field in fields.items() if name not in only_some}
 
 

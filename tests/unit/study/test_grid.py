@@ -7,7 +7,7 @@ import pytest
 from storebench.errors import SpecError
 from storebench.study.cell import Cell
 from storebench.study.grid import grid as grid_of
-from storebench.study.grid import operations_of
+from storebench.study.grid import operation_count
 from storebench.study.model import Axis
 from tests.unit.example import STUDY
 
@@ -238,7 +238,7 @@ def test_the_operations_of_cells_are_those_that_their_stores_have():
         stores=["mongodb", "delta-kernel"],
         axes={"batch": ["10", "all"]},
     ).cells
-    assert operations_of(STUDY, cells) == 2 * 2 + 2 * 1, "delta-kernel only reads"
+    assert operation_count(STUDY, cells) == 2 * 2 + 2 * 1, "delta-kernel only reads"
 
 
 def test_a_study_without_axes_has_one_cell_for_each_store_and_client():

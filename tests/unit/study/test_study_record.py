@@ -87,7 +87,7 @@ def test_a_parameter_of_another_version_is_refused_where_a_run_is_planned(rules)
     param = {"name": "hue", "title": "Hue", "description": "", "rules": rules}
     record = StudyRecord.read({"name": "a", "params": [param]})
     with pytest.raises(SpecError, match=r"no kind of parameter|recorded by another version"):
-        record.asks()
+        record.params_and_options()
 
 
 def test_a_kind_that_is_not_known_is_refused():

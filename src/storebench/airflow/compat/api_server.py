@@ -3,7 +3,7 @@
 Written for apache-airflow-core 3.3.2.
 
 Remove `get_user`, GetUserDep, `may_read` and `may_start` when Airflow documents how a plugin's application asks who the user is and what
-the user may do. Remove `timetable_of` and `of_run` when a plugin can ask Airflow's REST API for a DAG's timetable and for its runs in the
+the user may do. Remove `timetable_of` and `run_field` when a plugin can ask Airflow's REST API for a DAG's timetable and for its runs in the
 name of the user.
 """
 
@@ -19,7 +19,7 @@ from airflow.models.serialized_dag import SerializedDagModel
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
-__all__ = ["GetUserDep", "get_user", "may_read", "may_start", "of_run", "timetable_of"]
+__all__ = ["GetUserDep", "get_user", "may_read", "may_start", "run_field", "timetable_of"]
 
 
 def may_read(dag_id: str, user: Any) -> bool:
@@ -42,7 +42,7 @@ def timetable_of(dag_id: str) -> Any:
     return dag.timetable if dag else None
 
 
-def of_run(field: Literal["state", "end_date"], dag_id: str, airflow_run_id: str) -> Any:
+def run_field(field: Literal["state", "end_date"], dag_id: str, airflow_run_id: str) -> Any:
     """Return the state or the end of a run from Airflow's own database; None if Airflow does not have the run."""
     with create_session() as session:
         run = DagRun.dag_id == dag_id, DagRun.run_id == airflow_run_id

@@ -193,7 +193,7 @@ class AttemptOperator(CellStepOperator):
         step, records = attempt.step, connections.leftovers()
         if self.needs_of(step) and not records.holds(step.run_id, step.cell, step.repeat):
             key = replace(attempt.key, try_number=CLEARED_TRY)
-            self.fail_not_run(key, "not_run", dropped(self.study))
+            self.fail_not_run(key, "not_run", dropped_data_reason(self.study))
         # Before the cell's first operation, the store holds at most the data of an earlier try.
         anew = attempt.first and not attempt.picks_up
         records.leaves(step.run_id, step.cell, step.repeat, anew=anew)
@@ -306,7 +306,7 @@ class AttemptOperator(CellStepOperator):
         result.environment |= {"kubernetes": self.kubernetes_version(), "airflow": airflow_version}
 
 
-def dropped(study: Study) -> str:
+def dropped_data_reason(study: Study) -> str:
     """Return the reason why a step does not run that was cleared without the other steps of its cell."""
     return (
         "The cell's data is no longer in the store: it was dropped at the end of the cell. To measure the step again, clear all steps of"

@@ -67,7 +67,7 @@ class CellStepOperator(RetriedOperator):
         params, number = values_of(self.study, context["params"]), context["ti"].map_index or 0
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, number)
-        return Step(run_id, params, turn.cell, turn.repeat, operations_of(self.study, turn.cell.store))
+        return Step(run_id, params, turn.cell, turn.repeat, cell_operations(self.study, turn.cell.store))
 
     def states_of_earlier(self, names: Sequence[str], context: Context) -> dict[str, str | None]:
         """Return Airflow's states of the cell's earlier steps `names`, by step.
@@ -154,7 +154,7 @@ class CellStepOperator(RetriedOperator):
         return observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
 
 
-def operations_of(study: Study, store: str) -> list[str]:
+def cell_operations(study: Study, store: str) -> list[str]:
     """Return the names of the operations of a cell at this store, in order: the store's operations, and the operations of the filling store
     on which they depend.
     """

@@ -132,7 +132,7 @@ def test_a_column_that_is_not_there_is_refused(attempt, study):
     with pytest.raises(SpecError, match=r"Unknown column to add up 'quantty'\. Did you mean quantity"):
         attempt("duckdb", "cold_sum", column="quantty")
     with pytest.raises(SpecError, match="'price' is not one of quantity, total_price"):
-        study.asks()["column"].read("price")
+        study.params_and_options()["column"].read("price")
 
 
 def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read():

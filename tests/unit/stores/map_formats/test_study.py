@@ -146,7 +146,7 @@ def test_a_job_on_columns_that_means_nothing_is_refused(study, name, interface):
 
 def test_an_option_that_means_nothing_is_refused(study):
     with pytest.raises(SpecError, match="Parallel jobs: 0 is not a whole number from 1 to 10"):
-        study.asks()["parallel_jobs"].read(0)
+        study.params_and_options()["parallel_jobs"].read(0)
 
 
 def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read():
