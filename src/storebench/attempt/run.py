@@ -52,7 +52,7 @@ class Attempt:
         with self.phase("connect"):
             s3 = client_for(Connection.from_environment("s3"))
             needed = self._store_class.connection_of(self.spec.store)
-            if (why := self._store_class.own_servers_only) and SET not in os.environ:
+            if (why := self._store_class.provisioned_servers_only) and SET not in os.environ:
                 raise SpecError(
                     f"{self.spec.store} is measured only at servers that the run provisions: {why}. The run has provisioned none for this pod"
                 )

@@ -80,12 +80,12 @@ def check_agents(
     """
     for store in sorted(set(stores) - set(provisioned)):
         info = study.store(store)
-        if info.own_servers_only:
+        if info.provisioned_servers_only:
             known = [name for name in topology.provisioned_for(study) if split(name)[0] == info.name]
             raise SpecError(
                 f"{store} would connect to a server of your own, by the Airflow Connection"
                 f" {PREFIX}{info.connection_of(store)}. It is measured only at servers that the run provisions:"
-                f" {info.own_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
+                f" {info.provisioned_servers_only}. Ask for {' or '.join(known)}, and remove the connection of that name, if there is one"
             )
     reasons = {store: reason for store in sorted(stores) if (reason := study.needs_agents(store, params))}
     if not reasons:

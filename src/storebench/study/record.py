@@ -35,6 +35,8 @@ class Record(BaseModel):
 class StoreRecord(Record):
     """A store of a study."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     name: str
     clients: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
@@ -43,7 +45,8 @@ class StoreRecord(Record):
         default=False,
         description="The store is a floor: no other store can be faster with the same client",
     )
-    server: str | None = Field(
+    connection: str | None = Field(
+        alias="server",  # the name in all records, which local/stack/idle.py reads in SQL
         default=None,
         description="The server's connection in Airflow; None if the store has no server",
     )
@@ -53,7 +56,7 @@ class StoreRecord(Record):
     filled_by: str | None = Field(
         default=None, description="The store that fills this store, if another store does"
     )
-    own_servers_only: str = Field(
+    provisioned_servers_only: str = Field(
         default="", description="Why the store is only measured at servers that a run provisions"
     )
     options: tuple[str, ...] = Field(
@@ -72,29 +75,24 @@ class StoreRecord(Record):
             server=store.connection if store.has_server() else None,
             elsewhere=store.elsewhere,
             filled_by=store.filled_by,
-            own_servers_only=store.own_servers_only,
+            provisioned_servers_only=store.provisioned_servers_only,
             options=tuple(store.options),
         )
 
-    @property
-    def connection(self) -> str | None:
-        """Return the name of the connection to the store's server; None without a server."""
-        return self.server
-
     def has_server(self) -> bool:
         """Return whether the store has its own server, other than the dataset's S3."""
-        return is_server(self.server)
+        return is_server(self.connection)
 
     def server_of(self, name: str) -> tuple[str, str] | None:
         """Return the names of the connection and of the server in a name of this store: ("mongodb", "v8") for `mongodb@v8`.
 
         The server's name is "" if the name has none. Returns None if the store has no server.
         """
-        return server_named(self.server, self.elsewhere, name)
+        return server_named(self.connection, self.elsewhere, name)
 
     def connection_of(self, name: str) -> str | None:
         """Return the connection's name for a name of this store: `mongodb_v8` for `mongodb@v8`. Returns None without a server."""
-        return connection_named(self.server, self.elsewhere, name)
+        return connection_named(self.connection, self.elsewhere, name)
 
 
 class ParamRecord(Record):
@@ -215,10 +213,15 @@ class StudyRecord(Planning, Record):
     @field_validator("stores", mode="before")
     @classmethod
     def _complete_stores(cls, stores: Any) -> Any:
-        """Add `limit` to stores of an earlier version."""
-        return _each_of(
-            stores, lambda store: {} if "limit" in store else {"limit": not store.get("keeps_data", True)}
-        )
+        """Add `limit` to stores of an earlier version, and rename `own_servers_only`."""
+
+        def changes_of(store: Mapping[str, Any]) -> dict[str, Any]:
+            changes = {} if "limit" in store else {"limit": not store.get("keeps_data", True)}
+            if "own_servers_only" in store:
+                changes["provisioned_servers_only"] = store["own_servers_only"]
+            return changes
+
+        return _each_of(stores, changes_of)
 
     @property
     def store_names(self) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
     details = example["study"][0]["details"]
     told = StudyRecord.read(details).as_json()
     for store in told["stores"]:
-        assert store.pop("own_servers_only") == "", "which the bundle's version did not record"
+        assert store.pop("provisioned_servers_only") == "", "which the bundle's version did not record"
     assert {name: told[name] for name in details} == details
 
 

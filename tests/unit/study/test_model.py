@@ -274,7 +274,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "server": "mongodb",
         "elsewhere": [],
         "filled_by": None,
-        "own_servers_only": "",
+        "provisioned_servers_only": "",
         "options": [],
     }
     assert (stores["delta-kernel"]["operations"], stores["delta-kernel"]["filled_by"]) == (

@@ -142,7 +142,7 @@ class Paper(Stone):
     filled_by = "stone"
     connection = "paper"
     elsewhere = ("s3",)
-    own_servers_only = ""
+    provisioned_servers_only = ""
     options = {"cold": flag("Cold", "Empty the caches.")}
     figures_cover = "client"
     pod = Pod()
@@ -161,7 +161,10 @@ EMPTY = {
     *(("Claim", name) for name in ("operation", "metric", "note", "elsewhere")),
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
-    *(("Store", name) for name in ("elsewhere", "own_servers_only", "packages", "modules", "delivers")),
+    *(
+        ("Store", name)
+        for name in ("elsewhere", "provisioned_servers_only", "packages", "modules", "delivers")
+    ),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion
@@ -268,7 +271,7 @@ VARIABLES = (
     "limit",
     "filled_by",
     "connection",
-    "own_servers_only",
+    "provisioned_servers_only",
     "elsewhere",
     "options",
     "figures_cover",

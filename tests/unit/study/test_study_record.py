@@ -56,7 +56,10 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
     for name in study.stores:
         record, store = same.store(f"{name}@v8"), study.store(name)
         assert record.server_of(f"{name}@v8") == store.server_of(f"{name}@v8")
-        assert record.has_server() == store.has_server() and record.own_servers_only == store.own_servers_only
+        assert (
+            record.has_server() == store.has_server()
+            and record.provisioned_servers_only == store.provisioned_servers_only
+        )
         assert same.needs_agents(name, values) == study.needs_agents(name, values)
 
 
@@ -93,6 +96,18 @@ def test_a_parameter_of_another_version_is_refused_where_a_run_is_planned(rules)
 def test_a_kind_that_is_not_known_is_refused():
     with pytest.raises(SpecError, match="no kind of parameter 'Colour'"):
         field_of("Hue", "", {"kind": "Colour"})
+
+
+def test_a_store_is_recorded_with_the_names_that_queries_read_and_read_by_the_names_of_earlier_versions():
+    recorded = StudyRecord.read(
+        {"name": "a", "stores": [{"name": "x", "server": "mongodb", "own_servers_only": "as it is"}]}
+    )
+    (store,) = recorded.stores
+    assert (store.connection, store.provisioned_servers_only) == ("mongodb", "as it is")
+    (told,) = recorded.as_json()["stores"]
+    assert told["server"] == "mongodb" and told["provisioned_servers_only"] == "as it is"
+    assert told.keys().isdisjoint({"connection", "own_servers_only"})
+    assert StudyRecord.read(recorded.as_json()) == recorded
 
 
 def test_a_store_that_is_not_of_the_study_is_refused(study):

@@ -37,7 +37,7 @@ class WendelinStore(ScanStore):
 
     by: ClassVar[str]  # the library that sums
     connection = "zeo"
-    own_servers_only = "its client unpickles each object that the ZEO server sends, so a foreign server can make it run any program"
+    provisioned_servers_only = "its client unpickles each object that the ZEO server sends, so a foreign server can make it run any program"
     pod = Pod("wendelin", shared_memory=True)
     holds_the_table = True
     memory_fold = 5  # columns, array, blocks as objects, the transaction's file, and a buffer

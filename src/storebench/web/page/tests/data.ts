@@ -77,7 +77,7 @@ const store = (name: string, operations: string[], limit = false): StoreRecord =
   server: null,
   elsewhere: [],
   filled_by: null,
-  own_servers_only: "",
+  provisioned_servers_only: "",
   options: [],
 });
 

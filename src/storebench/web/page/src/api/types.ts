@@ -2098,11 +2098,11 @@ export interface components {
              */
             filled_by: string | null;
             /**
-             * Own Servers Only
+             * Provisioned Servers Only
              * @description Why the store is only measured at servers that a run provisions
              * @default
              */
-            own_servers_only: string;
+            provisioned_servers_only: string;
             /**
              * Options
              * @description Names of the parameters that the store's pods get
