@@ -251,7 +251,7 @@ class Fuzzer:
         from click.testing import CliRunner
 
         from storebench.cli import main
-        from storebench.planning.params import read
+        from storebench.planning.params import run_values_or_mistakes
 
         self._conf = None
         outcome = CliRunner().invoke(main, ["run", "--study", configuration.study, *configuration.arguments])
@@ -261,7 +261,7 @@ class Fuzzer:
             raise AssertionError(f"exit code {outcome.exit_code}: {outcome.output[:300]}")
         if outcome.exit_code == 0:
             assert self._conf is not None, "it ended well, and no run was started"
-            _, mistakes = read(self.studies[configuration.study], self._conf)
+            _, mistakes = run_values_or_mistakes(self.studies[configuration.study], self._conf)
             assert not mistakes, f"it starts a run whose plan refuses it: {mistakes}"
 
 

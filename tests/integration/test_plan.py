@@ -7,7 +7,7 @@ import pytest
 
 from storebench.airflow.dags.plan import plan_of
 from storebench.errors import SpecError
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.study.studies import find
 
 
@@ -19,7 +19,7 @@ def test_a_run_that_its_plan_refuses_is_recorded_with_the_reason(database, queri
         dag_id=study.name, run_id=uuid.uuid4().hex, run_type="manual", conf=asked, partition_key=None
     )
     with pytest.raises(SpecError, match="Did you mean mongodb") as refused:
-        plan_of(study, {**defaults_of(study, {}), **asked}, run)
+        plan_of(study, {**run_values(study, {}), **asked}, run)
     (row,) = [one for one in queries.runs(1000) if one["airflow_run_id"] == run.run_id]
     assert (row["state"], row["reason"], row["airflow_id"]) == ("refused", str(refused.value), "this")
     assert row["params"]["stores"] == ["mongo"]

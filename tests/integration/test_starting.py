@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from storebench.cli import main
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.results.database.repository import run_id_of
 from storebench.study.record import StudyRecord
 from storebench.version import code_version
@@ -56,7 +56,7 @@ def noisy(run):
 def asked(cells, **changes):
     """Return the parameters of a run of the cells."""
     places = {"stores": ["mongodb"], "clients": ["reference"], "batch": ["10", "20"]}
-    return defaults_of(bulk_study(), {**places, "rows": ROWS, "seed": cells[0].seed, **changes})
+    return run_values(bulk_study(), {**places, "rows": ROWS, "seed": cells[0].seed, **changes})
 
 
 def test_a_draft_knows_how_long_it_took_before_and_what_is_done(drafted, run, cells):

@@ -414,7 +414,7 @@ def test_a_run_is_quick_unless_places_in_the_grid_are_named(triggered, monkeypat
 
 
 def test_what_airflow_is_asked_to_run_means_what_was_typed(triggered, monkeypatch):
-    from storebench.planning.params import defaults_of, grid_of
+    from storebench.planning.params import grid_of, run_values
     from storebench.study.studies import find
 
     monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
@@ -433,7 +433,7 @@ def test_what_airflow_is_asked_to_run_means_what_was_typed(triggered, monkeypatc
     assert CliRunner().invoke(main, ["run", *typed, "--param", 'order_seed="5"']).exit_code == 130
     (conf,) = triggered
     study = find("bulk_write_read")
-    found = grid_of(study, defaults_of(study, conf))
+    found = grid_of(study, run_values(study, conf))
     assert {cell.store for cell in found.cells} == {"mongodb", "null"}
     assert {cell.value("batch") for cell in found.cells} == {"100", "all"}
     assert {(cell.rows, cell.seed) for cell in found.cells} == {(1000, 7)}

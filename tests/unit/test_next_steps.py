@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from storebench.cli import main
 from storebench.cli.next_steps import again_of, by_of, next_lines
 from storebench.planning.conf import axis_values_of, conf_of
-from storebench.planning.params import defaults_of, grid_of
+from storebench.planning.params import grid_of, run_values
 from storebench.study.studies import find
 from tests.unit.example import cell
 
 STUDY = find("bulk_write_read")
-PARAMS = defaults_of(STUDY, {"rows": 20000, "pod_memory": "2Gi", "executor_memory": "2g", "keep_data": True})
+PARAMS = run_values(STUDY, {"rows": 20000, "pod_memory": "2Gi", "executor_memory": "2g", "keep_data": True})
 CELLS = [
     cell("null", batch="all", rows=20000),
     cell("mongodb", batch="all", rows=20000),
@@ -63,7 +63,7 @@ def test_the_suggested_run_measures_the_same_cells_with_the_same_parameters(type
     monkeypatch.setattr("storebench.cli.follow.follow", interrupted)
     assert CliRunner().invoke(main, again).exit_code == 130
     ((dag, conf),) = asked
-    meant = defaults_of(STUDY, conf)
+    meant = run_values(STUDY, conf)
     assert dag == STUDY.name and meant.pop("repeats") == 6
     assert {(one.store, one.value("batch")) for one in grid_of(STUDY, meant).cells} >= {
         (one.store, one.value("batch")) for one in CELLS

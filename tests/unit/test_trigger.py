@@ -14,7 +14,7 @@ from storebench.cli import airflow_api
 from storebench.cli.airflow_api import Airflow
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.planning.conf import axis_values_of, conf_of, replaced
-from storebench.planning.params import defaults_of, grid_of
+from storebench.planning.params import grid_of, run_values
 from storebench.study import studies
 from storebench.study.model import Preset
 from tests.unit.example import STUDY
@@ -88,7 +88,7 @@ def test_the_first_preset_keeps_the_order_of_its_stores_only_where_each_cell_is_
 ):
     quick = study.preset(next(iter(study.presets)))
     conf = conf_of(quick, {**NOTHING, "stores": "mongodb,elasticsearch", "repeats": repeats}, extra)
-    assert defaults_of(study, conf)["random_order"] is random
+    assert run_values(study, conf)["random_order"] is random
 
 
 def test_a_machine_of_ones_own_gets_the_sizes_of_the_study_only_where_it_has_any(study):
@@ -118,7 +118,7 @@ def test_the_first_preset_has_each_store_once_at_two_batches_that_differ_in_the_
     study,
 ):
     quick = conf_of(study.preset(next(iter(study.presets))), NOTHING)
-    cells = grid_of(study, defaults_of(study, quick)).cells
+    cells = grid_of(study, run_values(study, quick)).cells
     stores = list(dict.fromkeys(cell.store for cell in cells))
     assert set(stores) == set(study.stores)
     assert stores[:2] == ["mongodb", "elasticsearch"] and stores[-1] == "delta-spark"

@@ -16,7 +16,7 @@ from storebench import stores
 from storebench.cli import main
 from storebench.errors import SpecError
 from storebench.planning.conf import axis_values_of
-from storebench.planning.params import defaults_of, grid_of
+from storebench.planning.params import grid_of, run_values
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
@@ -96,7 +96,7 @@ def test_the_study_is_what_its_text_says(study):
         ("packed_share", "ratio", "lower"),
     ]
     assert record.dataset is None and [axis.name for axis in record.axes] == ["level"]
-    whole = grid_of(study, defaults_of(study, {}))
+    whole = grid_of(study, run_values(study, {}))
     assert len(whole.cells) == 2 * 3 and {cell.rows for cell in whole.cells} == {200_000}
 
 
@@ -153,7 +153,7 @@ def test_what_is_typed_is_understood(study, monkeypatch):
             for option in (one for one in options if one.startswith("--") and one != "--help"):
                 assert any(option in known.opts for known in context.command.params), line
             for key in (one for one in options if one.startswith(f"{NAME}/")):
-                assert Cell.from_key(key) in grid_of(study, defaults_of(study, {})).cells, line
+                assert Cell.from_key(key) in grid_of(study, run_values(study, {})).cells, line
             if "--metric" in options:
                 assert options[options.index("--metric") + 1] in {one.name for one in study.metrics}
         elif program == "make":

@@ -57,7 +57,7 @@ def next_lines(
 
 def again_of(study: Study, conf: Mapping[str, Any], cells: Sequence[Cell]) -> list[str]:
     """Return the options of `storebench run` that measure these cells of a run with the parameters `conf` again. Defaults are omitted."""
-    from storebench.planning.params import defaults_of
+    from storebench.planning.params import run_values
 
     seen = {"stores": [cell.store for cell in cells], "clients": [cell.client for cell in cells]}
     seen |= {axis.name: [value for cell in cells if (value := cell.value(axis.name))] for axis in study.axes}
@@ -65,7 +65,7 @@ def again_of(study: Study, conf: Mapping[str, Any], cells: Sequence[Cell]) -> li
     options = ["--study", study.name, "--stores", places.pop("stores"), "--clients", places.pop("clients")]
     for name, value in places.items():
         options += ["--axis", f"{name}={value}"]
-    defaults = study_values(defaults_of(study, {}))
+    defaults = study_values(run_values(study, {}))
     custom_file = conf.get(FILE) not in (None, "")
     for name, value in conf.items():
         settled = name in DROPPED or name in seen or name not in defaults

@@ -53,7 +53,7 @@ def run(
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
     from storebench.planning.checks import has_embedded_cluster
     from storebench.planning.conf import axis_values_of, conf_of, replaced
-    from storebench.planning.params import defaults_of, grid_of
+    from storebench.planning.params import grid_of, run_values
     from storebench.results.database.repository import Repository
     from storebench.study.studies import find
 
@@ -66,7 +66,7 @@ def run(
     asked = {**options, **axis_values_of(" ".join(axes), chosen_study)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     # raises SpecError for invalid parameters before the run starts
-    grid_of(chosen_study, defaults_of(chosen_study, conf))
+    grid_of(chosen_study, run_values(chosen_study, conf))
     if chosen and embedded and (said := replaced(chosen, conf)):
         click.echo(f"on the embedded cluster preset {preset} has {said}")
     run_id = airflow.trigger_when_known(study, conf, click.echo)
@@ -319,7 +319,7 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
     from storebench.cli.output.grid import print_grid
     from storebench.errors import unknown
     from storebench.planning.conf import conf_of
-    from storebench.planning.params import defaults_of
+    from storebench.planning.params import run_values
     from storebench.results.database.queries import Queries
     from storebench.results.forecast.missing import backfill_command, cells_of
     from storebench.study.partition import partitions
@@ -329,7 +329,7 @@ def grid(study: str, repeats: int, store: str | None, extra: tuple[str, ...], **
     chosen_study, asked = find(study), conf_of(None, {}, extra)
     if store is not None and store not in chosen_study.stores:
         raise unknown("store", store, chosen_study.stores)
-    params = defaults_of(chosen_study, conf_of(None, {**options, "repeats": repeats}, extra))
+    params = run_values(chosen_study, conf_of(None, {**options, "repeats": repeats}, extra))
     dates = {
         key: date for key, date in partitions(chosen_study).items() if store in (None, key.partition("/")[0])
     }

@@ -53,23 +53,21 @@ def _problems_of_presets(study: Study, sections: Mapping[str, Mapping[str, Field
                     yield f"{where}[{name!r}]: {error}"
 
 
-def values_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
-    """Check the parameters of a run, and return their values. `requested` has every parameter of the run.
+def run_values(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
+    """Return the values of a run's parameters. A parameter that is not in `requested` has its default.
 
-    Raises SpecError for an unknown name, and for the first invalid value.
+    Raises SpecError for an unknown name, or else for the first invalid value.
     """
-    fields = fields_of(study)
-    for name in requested:
-        if name not in fields:
-            raise unknown("parameter", name, fields)
-    return cast(RunParams, {name: field.read(requested[name]) for name, field in fields.items()})
+    values, mistakes = run_values_or_mistakes(study, requested)
+    if values is None:
+        raise SpecError(next(iter(mistakes.values())))
+    return values
 
 
-def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[RunParams | None, dict[str, str]]:
-    """Return the values of a run's parameters, and the mistakes by parameter. A parameter that is not in `requested` has its default.
-
-    If there is a mistake, the values are None.
-    """
+def run_values_or_mistakes(
+    study: PlannedStudy, requested: Mapping[str, Any]
+) -> tuple[RunParams | None, dict[str, str]]:
+    """Return the values of a run's parameters as `run_values` does, and all mistakes by parameter. If there is a mistake, the values are None."""
     fields, values, mistakes = fields_of(study), dict[str, Any](), dict[str, str]()
     for name in requested:
         if name not in fields:
@@ -82,22 +80,12 @@ def read(study: PlannedStudy, requested: Mapping[str, Any]) -> tuple[RunParams |
     return None if mistakes else cast(RunParams, values), mistakes
 
 
-def defaults_of(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
-    """Return the values of a run's parameters, with defaults for parameters not in `requested`. Raises SpecError like `values_of`."""
-    return values_of(
-        study, {**{name: field.default for name, field in fields_of(study).items()}, **requested}
-    )
-
-
 def common_values(requested: Mapping[str, Any]) -> PodParams:
-    """Return the values of the parameters that every study has. The type lists the parameters that pods read.
+    """Return the values of the parameters that every study has, whatever else is in `requested`. The type lists the parameters that pods read.
 
-    A parameter that is not in `requested` has its default.
+    A parameter that is not in `requested` has its default. Raises SpecError for the first invalid value.
     """
-    return cast(
-        PodParams,
-        {name: field.read(requested.get(name, field.default)) for name, field in _common_fields().items()},
-    )
+    return cast(PodParams, _read(_common_fields(), requested))
 
 
 def cell_fields(study: PlannedStudy) -> dict[str, Field]:
@@ -107,14 +95,19 @@ def cell_fields(study: PlannedStudy) -> dict[str, Field]:
 
 
 def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> CellParams:
-    """Return the values of `cell_fields`, with defaults for parameters not in `requested`. Raises SpecError for a bad name or value."""
+    """Return the values of the parameters of a run of a single cell (`cell_fields`).
+
+    A parameter that is not in `requested` has its default. Raises SpecError for an unknown name, or else for the first invalid value.
+    """
     known = cell_fields(study)
     for name in requested:
         if name not in known:
             raise unknown("parameter", name, known)
-    return cast(
-        CellParams, {name: field.read(requested.get(name, field.default)) for name, field in known.items()}
-    )
+    return cast(CellParams, _read(known, requested))
+
+
+def _read(fields: Mapping[str, Field], requested: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: field.read(requested.get(name, field.default)) for name, field in fields.items()}
 
 
 def fields_of(study: PlannedStudy) -> dict[str, Field]:

@@ -15,7 +15,7 @@ from storebench.planning.checks import check_disk, has_embedded_cluster
 from storebench.planning.conf import conf_of, replaced
 from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
-from storebench.planning.params import grid_of, read, sections_of
+from storebench.planning.params import grid_of, run_values_or_mistakes, sections_of
 from storebench.planning.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.servers.topology import provisioned_for
 from storebench.study.grid import Grid
@@ -71,7 +71,7 @@ def draft(dag: GridDagDep, params: Annotated[str, PARAMS] = "{}") -> Draft:
 def drafted(dag: GridDag, requested: Mapping[str, Any]) -> Draft:
     """Draft a run of the DAG with these parameters; all other parameters keep their defaults."""
     study = dag.study
-    values, mistakes = read(study, requested)
+    values, mistakes = run_values_or_mistakes(study, requested)
     if values is None:
         return _refused(dag, [Mistake(parameter=name, text=text) for name, text in mistakes.items()])
     try:

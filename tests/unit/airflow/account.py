@@ -7,7 +7,7 @@ from storebench.airflow.operators.attempts import AttemptOperator
 from storebench.airflow.operators.drops import DropOperator
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.results.leftovers.servers import ServerUse
 from storebench.results.leftovers.tracking import Undropped
 from storebench.study.order import Turn
@@ -19,7 +19,7 @@ FIGURES = {"only_s": 1.5, "rows_per_s": 667.0, "source_s": 0.5}
 VERIFIED = AttemptResult(status="verified", verification="all of it", metrics=FIGURES, total_s=9.5)
 MANIFEST = '{"rows": 1000, "bytes": 484000}'
 PARAMS = {
-    **defaults_of(STUDY, {}),
+    **run_values(STUDY, {}),
     "pod_cpu": "1",
     "pod_memory": "1Gi",
     "startup_timeout_s": 60,

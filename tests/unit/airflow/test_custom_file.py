@@ -10,7 +10,7 @@ from storebench.airflow.dags import custom_file, plan
 from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.errors import SpecError, StoreRefused
 from storebench.planning.checks import not_held
-from storebench.planning.params import defaults_of, values_of
+from storebench.planning.params import run_values
 from storebench.study import custom_files
 from storebench.study.dataset import FILE, folder_of, seed_of
 from storebench.study.order import Turn
@@ -86,7 +86,7 @@ def made(files):
 
 
 def asked(**more):
-    return defaults_of(STUDY, {FILE: URI, **more})
+    return run_values(STUDY, {FILE: URI, **more})
 
 
 def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, capsys):
@@ -110,7 +110,7 @@ def test_a_pod_makes_the_dataset_once_and_the_run_has_its_rows(files, made, caps
 
 
 def test_a_run_without_a_file_asks_nobody():
-    params = defaults_of(STUDY, {})
+    params = run_values(STUDY, {})
     assert custom_file.with_file(STUDY, params, None) == (params, None)
 
 
@@ -130,7 +130,7 @@ def test_a_folder_is_one_dataset_whose_version_is_that_of_its_parts(files, made)
         made.make(kind, spec)
         files.objects[spec.dataset + "manifest.json"] = json.dumps(MANIFEST).encode()
 
-    params, _ = custom_file.with_file(STUDY, values_of(STUDY, asked(**{FILE: address})), make)
+    params, _ = custom_file.with_file(STUDY, run_values(STUDY, asked(**{FILE: address})), make)
     assert params["seed"] == seed_of(address, found.version, 8)
     assert made.told[0].file == address
 
@@ -146,7 +146,7 @@ def test_a_folder_that_is_no_dataset_is_refused_before_a_pod_starts(files, made)
     "file", ["s3://b/a.csv", "s3://b/a.csv.gz", "s3://b/c/a.parquet", "s3://b/c/", "s3://b/a.parquet/", ""]
 )
 def test_what_can_be_a_file_or_a_folder_is_taken(file):
-    assert (values_of(STUDY, {**defaults_of(STUDY, {}), FILE: file})[FILE] or "") == file
+    assert (run_values(STUDY, {**run_values(STUDY, {}), FILE: file})[FILE] or "") == file
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_is_no_such_file_is_refused_in_words(file):
     with pytest.raises(
         SpecError, match=r"Dataset: .* is not s3://BUCKET/KEY that ends with \.csv or \.parquet"
     ):
-        values_of(STUDY, {**defaults_of(STUDY, {}), FILE: file})
+        run_values(STUDY, {**run_values(STUDY, {}), FILE: file})
 
 
 def test_cells_whose_store_cannot_hold_it_are_named_with_the_reason(made):
@@ -248,6 +248,6 @@ def test_the_step_dataset_asks_for_the_file_that_was_planned(cluster, account, m
 def test_a_plans_pod_that_fails_is_the_reason(cluster, account):
     cluster.end = lambda pod: ended(2, message="s3://files/orders.csv cannot be the dataset: it has no rows")
     operator = DatasetOperator(task_id="dataset", study=STUDY)
-    spec = operator.spec_of("own/v2/file=1", plan.grid_of(STUDY, defaults_of(STUDY, {})).cells[0])
+    spec = operator.spec_of("own/v2/file=1", plan.grid_of(STUDY, run_values(STUDY, {})).cells[0])
     with pytest.raises(StoreRefused, match=r"The dataset was not made: .*it has no rows"):
         operator.made_for_plan(context("plan"), STUDY.dataset.own, spec)

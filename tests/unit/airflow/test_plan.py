@@ -15,7 +15,7 @@ from storebench.errors import SpecError, StoreUnreachable
 from storebench.planning import draft
 from storebench.planning.draft import order_of, repeats_of
 from storebench.planning.node_pools import DEFAULT, VARIABLE, NodePool, node_pool_of
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
 from storebench.spark.options import ENCRYPTION, KEY_NAME
 from storebench.study.grid import Grid
@@ -220,19 +220,19 @@ def test_a_plan_refuses_caches_that_cannot_be_emptied_before_anything_is_woken(s
     monkeypatch.setattr(plan.preflight, "check_embedded", lambda *_: pytest.fail("it was woken"))
     asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "all", "cache": "cold"}
     with pytest.raises(SpecError, match=r"cache=cold .* in the place of mongodb ask for mongodb@one or"):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert recorded.started is None and "cache=cold" in recorded.refused["reason"]
 
 
 def test_caches_that_are_not_known_are_refused(study, recorded):
     asked = {"stores": ["null"], "cache": "warm"}
     with pytest.raises(SpecError, match="Caches of reads: 'warm' is not one of as_is, cold, lukewarm, hot"):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
 
 
 def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(study, recorded, capsys):
     asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "1000, all", "repeats": "3"}
-    params = {**defaults_of(study, {}), **asked}
+    params = {**run_values(study, {}), **asked}
     assert len(plan_of(study, params, dag_run(conf=asked))) == 6
     assert "Cells: 2. Operations: 12. They take about 5 min. That is a guess" in capsys.readouterr().out
     assert recorded.started["expected_s"] == pytest.approx(12 * (20 + 4))
@@ -242,7 +242,7 @@ def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(study,
 
 
 def test_what_a_plan_refuses_is_recorded_with_its_reason(study, recorded):
-    params = {**defaults_of(study, {}), "rows": "-5"}
+    params = {**run_values(study, {}), "rows": "-5"}
     reason = "Rows: '-5' is not a whole number from 1 to 1,000,000,000"
     with pytest.raises(SpecError, match=reason):
         plan_of(study, params, dag_run(conf={"rows": "-5"}))
@@ -263,7 +263,7 @@ def test_a_reason_that_cannot_be_recorded_is_not_lost(study, recorded, monkeypat
 
     monkeypatch.setattr(recorded, "refuse_run", away)
     with pytest.raises(SpecError, match="Unknown parameter 'rowz'"):
-        plan_of(study, {**defaults_of(study, {}), "rowz": 1}, dag_run(conf={"rowz": 1}))
+        plan_of(study, {**run_values(study, {}), "rowz": 1}, dag_run(conf={"rowz": 1}))
 
 
 CELL = "mongodb/reference/batch=all"
@@ -272,13 +272,13 @@ CELL = "mongodb/reference/batch=all"
 def test_a_backfill_without_parameters_is_refused_and_says_what_to_tick(study, recorded):
     run = dag_run("backfill", {}, CELL)
     with pytest.raises(SpecError, match="tick 'Override parameters on existing runs'"):
-        plan_of(study, defaults_of(study, {}), run)
+        plan_of(study, run_values(study, {}), run)
     assert recorded.refused["reason"].startswith("This backfill has come without parameters")
 
 
 def test_a_backfill_with_parameters_measures_the_cell_of_its_date(study, recorded, monkeypatch):
     monkeypatch.setattr(draft, "verified_repeats", lambda *_: {})
-    labels = plan_of(study, defaults_of(study, {"rows": 1000}), dag_run("backfill", {"rows": 1000}, CELL))
+    labels = plan_of(study, run_values(study, {"rows": 1000}), dag_run("backfill", {"rows": 1000}, CELL))
     assert labels == ["mongodb reference batch=all"]
 
 
@@ -286,7 +286,7 @@ def test_a_backfill_does_not_measure_all_at_once_again_as_a_larger_batch(study, 
     monkeypatch.setattr(draft, "verified_repeats", lambda *_: {})
     large = dag_run("backfill", {"rows": 1000}, "mongodb/reference/batch=10000")
     with pytest.raises(AirflowSkipException, match="batch=10000 is the same as batch=all"):
-        plan_of(study, defaults_of(study, {"rows": 1000}), large)
+        plan_of(study, run_values(study, {"rows": 1000}), large)
 
 
 def test_a_run_that_provisions_servers_is_planned_without_their_connection_and_its_groups_stay_together(
@@ -305,7 +305,7 @@ def test_a_run_that_provisions_servers_is_planned_without_their_connection_and_i
     )
     stores = ["elasticsearch@one", "null", "elasticsearch@three"]
     asked = {"stores": stores, "clients": ["reference"], "batch": "1000, all", "repeats": 2}
-    labels = plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    labels = plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     order = [label.split()[0] for label in labels]
     assert len(order) == 12 and len([n for n in range(1, 12) if order[n] != order[n - 1]]) == 2
     assert seen["names"] == ["s3"]
@@ -328,7 +328,7 @@ def test_the_pods_of_a_filling_store_have_their_images_servers_and_secrets_check
     monkeypatch.setattr(plan.secrets, "apply", lambda run, names, pool: applied.append((pool, names)))
     monkeypatch.setenv(VARIABLE, "v8")
     asked = {"stores": ["delta-kernel@v8"], "clients": ["reference"], "batch": "all", ENCRYPTION: True}
-    plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     stores = {"delta-kernel@v8", "delta-spark"}
     assert checked == {"check_embedded": stores, "check_images": stores}
     names = ["s3", KEY_NAME]
@@ -343,7 +343,7 @@ def test_what_does_not_fit_on_the_cluster_is_refused_and_recorded(study, recorde
     monkeypatch.setattr(plan.provision, "check", full)
     asked = {"stores": ["elasticsearch@one"]}
     with pytest.raises(SpecError, match="no room"):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert recorded.refused["reason"] == "no room" and recorded.started is None
 
 
@@ -351,7 +351,7 @@ def test_an_unknown_topology_is_refused(study, recorded, monkeypatch):
     monkeypatch.setattr(plan.provision.connections, "exists", lambda name: False)
     asked = {"stores": ["elasticsearch@nine"]}
     with pytest.raises(SpecError, match=r"'elasticsearch@nine' means no server: .* there are: one, three"):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
 
 
 @pytest.fixture
@@ -376,7 +376,7 @@ def test_a_file_of_ones_own_is_measured_where_it_can_be_held_and_the_rest_is_lef
         "clients": ["reference"],
         "batch": "all,1000",
     }
-    labels = plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    labels = plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert labels == ["mongodb reference batch=all"], "it has fewer rows than the other batch"
     assert (recorded.started["params"]["rows"], recorded.started["params"]["seed"]) == (900, 77)
     ((cell, reason),) = recorded.started["skipped"].items()
@@ -388,7 +388,7 @@ def test_a_file_of_ones_own_is_measured_where_it_can_be_held_and_the_rest_is_lef
 def test_a_run_none_of_whose_stores_can_hold_it_is_refused_with_the_reason(study, recorded, file):
     asked = {"dataset": file, "stores": ["delta-rs", "delta-kernel"], "batch": "all"}
     with pytest.raises(SpecError, match="No cell is left to run: delta-rs cannot hold this dataset: "):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert recorded.started is None and "cannot hold" in recorded.refused["reason"]
 
 
@@ -400,7 +400,7 @@ def test_a_plan_refuses_a_connection_by_the_name_of_its_field_and_tells_no_secre
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_MONGODB", json.dumps(typed))
     asked = {"stores": ["mongodb"], "clients": ["reference"]}
     with pytest.raises(SpecError, match="storebench_mongodb: host: holds a login") as caught:
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert "storebench_mongodb: host" in recorded.refused["reason"]
     assert "S3cr3t" not in str(caught.value) + recorded.refused["reason"]
 
@@ -410,7 +410,7 @@ def test_an_extra_that_is_no_json_is_refused(study, recorded, monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_MONGODB", json.dumps(typed))
     asked = {"stores": ["mongodb"], "clients": ["reference"]}
     with pytest.raises(SpecError, match="storebench_mongodb: extra: has to be an object of JSON"):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
 
 
 def test_an_extra_that_is_nested_too_deeply_is_refused(monkeypatch):
@@ -427,7 +427,7 @@ def test_a_bucket_that_java_cannot_address_leaves_out_the_stores_with_a_client_i
         "AIRFLOW_CONN_STOREBENCH_S3", json.dumps({"conn_type": "aws", "extra": {"bucket": "my_bucket"}})
     )
     asked = {"stores": ["delta-spark", "delta-kernel", "delta-rs"], "clients": ["reference"], "batch": "all"}
-    plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+    plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
     assert {turn.cell.store for turn in recorded.started["turns"]} == {"delta-rs"}
     assert {cell.store for cell in recorded.started["skipped"]} == {"delta-spark", "delta-kernel"}
     assert all("'my_bucket'" in reason for reason in recorded.started["skipped"].values())
@@ -435,4 +435,4 @@ def test_a_bucket_that_java_cannot_address_leaves_out_the_stores_with_a_client_i
     with pytest.raises(
         SpecError, match="No cell is left to run: delta-spark cannot use the bucket 'my_bucket'"
     ):
-        plan_of(study, {**defaults_of(study, {}), **asked}, dag_run(conf=asked))
+        plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))

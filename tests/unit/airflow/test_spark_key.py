@@ -16,7 +16,7 @@ from storebench.airflow.operators import attempts, pods
 from storebench.airflow.operators.specs import spec_of
 from storebench.errors import SpecError
 from storebench.planning.node_pools import DEFAULT
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.spark import session
 from storebench.spark.options import ENCRYPTION, KEY_NAME
 from tests.unit.example import BATCH, STUDY, cell
@@ -39,7 +39,7 @@ WITHOUT_SPARK = replace(STUDY, stores=("mongodb",), axes=(BATCH,))
 )
 def test_only_a_run_with_encrypted_executors_needs_the_key(study, store, asked, needed):
     stores = study.with_fillers([store])
-    assert (KEY_NAME in _secrets_of(study, stores, defaults_of(study, asked))) is needed
+    assert (KEY_NAME in _secrets_of(study, stores, run_values(study, asked))) is needed
 
 
 class Secrets:
@@ -107,7 +107,7 @@ def given(monkeypatch):
         monkeypatch.setattr(connections, "bucket", lambda: "b")
         operator = attempts.AttemptOperator(task_id="write", study=STUDY, operation="write", turn="")
         operator.placement = Placement()
-        params = defaults_of(STUDY, {ENCRYPTION: encryption})
+        params = run_values(STUDY, {ENCRYPTION: encryption})
         spec = spec_of(STUDY, "write", cell("delta-spark", batch="10", executors="1"), "t", params)
         operator.use_store(STUDY.store("delta-spark"), spec)
         (executor,) = [each.value for each in operator.env_vars if each.name == session.EXECUTOR_POD]

@@ -3,7 +3,7 @@
 import pytest
 
 from storebench.airflow import connections
-from storebench.planning.params import defaults_of, grid_of
+from storebench.planning.params import grid_of, run_values
 from storebench.planning.topologies import copies_of
 from storebench.servers.sizes import Sizes
 from storebench.servers.topology import CHECKOUT_SERVERS, FOLDER, find
@@ -21,7 +21,7 @@ def study(monkeypatch):
 
 
 def places(study, *stores, **params):
-    values = defaults_of(
+    values = run_values(
         study, {"stores": stores, "clients": ["direct"], "consistency": "one,quorum", **params}
     )
     found = grid_of(study, values, copies_of=copies_of(study, values, connections.exists))

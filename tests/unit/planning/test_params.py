@@ -8,7 +8,7 @@ import pytest
 from storebench.airflow.dags.study import params_of
 from storebench.errors import SpecError
 from storebench.fields import flag
-from storebench.planning.params import common_values, defaults_of, read
+from storebench.planning.params import common_values, run_values, run_values_or_mistakes
 from storebench.study.studies import find
 
 # By which Airflow's form chooses a number field. That one changes what is out of its range, and says nothing.
@@ -58,7 +58,7 @@ def test_no_number_is_in_a_field_that_changes_it(study):
 def test_what_the_form_sends_and_what_the_api_sends_mean_the_same(study, asked, value):
     ((name, given),) = asked.items()
     params_of(study)[name].resolve(given)  # Airflow lets it pass
-    assert defaults_of(study, asked)[name] == value
+    assert run_values(study, asked)[name] == value
     if name in common_values({}):
         assert common_values(asked)[name] == value
 
@@ -98,14 +98,14 @@ def test_a_bad_value_is_refused_in_plain_words(study, asked, message):
     if name in (params := params_of(study)):
         jsonschema.validate(value, params[name].schema)  # Airflow would only dump its schema
     with pytest.raises(SpecError) as caught:
-        defaults_of(study, asked)
+        run_values(study, asked)
     assert str(caught.value).startswith(message)
 
 
 def test_each_example_of_a_field_is_valid(study):
     for name, param in params_of(study).items():
         for example in param.schema["examples"]:
-            defaults_of(study, {name: example})
+            run_values(study, {name: example})
 
 
 def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
@@ -122,10 +122,10 @@ def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
 
 
 def test_every_mistake_is_found_at_once(study):
-    values, mistakes = read(study, {"rows": "-5", "batch": "0", "rowz": 1, "repeats": "3"})
+    values, mistakes = run_values_or_mistakes(study, {"rows": "-5", "batch": "0", "rowz": 1, "repeats": "3"})
     assert list(mistakes) == ["rowz", "batch", "rows"]
     assert values is None
-    assert read(study, {}) == (defaults_of(study, {}), {})
+    assert run_values_or_mistakes(study, {}) == (run_values(study, {}), {})
 
 
 def test_a_study_whose_names_are_those_of_parameters_is_refused(study):

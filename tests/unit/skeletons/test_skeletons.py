@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from storebench import stores
 from storebench.cli import main, new
 from storebench.errors import SpecError
-from storebench.planning.params import defaults_of, grid_of
+from storebench.planning.params import grid_of, run_values
 from storebench.skeletons.write import COPIES, PODS, PROGRAMS, with_store, write_store, write_study
 from storebench.study import studies
 from tests.attempted import attempted
@@ -135,7 +135,7 @@ def test_a_study_is_loaded_by_the_project_s_own_loader(checkout, typed):
     assert done.output.endswith(f"measure it: make run STUDY={STUDY}\n")
     found = studies.find(STUDY)
     assert STUDY in studies.names() and found.stores == (FIRST,) and found.title == "Hour study"
-    assert len(grid_of(found, defaults_of(found, {})).cells) == 1
+    assert len(grid_of(found, run_values(found, {})).cells) == 1
     assert all("@@" not in text for text in content(checkout).values()), "a placeholder was left"
 
 

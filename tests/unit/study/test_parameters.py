@@ -6,7 +6,7 @@ import pytest
 
 from storebench.errors import SpecError
 from storebench.fields import flag
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.servers.sizes import FIELDS
 from storebench.spark.options import OPTIONS
 from storebench.study import parameters
@@ -20,7 +20,7 @@ def study():
 
 
 def test_what_a_pod_gets_counts_at_every_store(study):
-    defaults = defaults_of(study, {})
+    defaults = run_values(study, {})
     for store in study.stores:
         assert (
             measured_with(study, store, defaults).items()
@@ -30,7 +30,7 @@ def test_what_a_pod_gets_counts_at_every_store(study):
 
 
 def test_an_option_of_a_store_counts_unless_said_otherwise(study, monkeypatch):
-    defaults = defaults_of(study, {})
+    defaults = run_values(study, {})
     found = measured_with(study, "delta-spark", defaults)
     assert found["executor_memory"] == "1g" and "startup_timeout_s" not in found
     more = {**OPTIONS, "a_new_one": flag("A new one", "")}
@@ -42,13 +42,13 @@ def test_an_option_of_a_store_counts_unless_said_otherwise(study, monkeypatch):
 
 
 def test_the_options_of_what_fills_a_stores_table_count(study):
-    defaults = defaults_of(study, {})
+    defaults = run_values(study, {})
     assert measured_with(study, "delta-kernel", defaults) == measured_with(study, "delta-spark", defaults)
 
 
 def test_a_parameter_of_the_study_counts_at_every_store(study):
     own = replace(study, params={**study.params, "cold": flag("Cold", "Empty the caches before a read.")})
-    params = defaults_of(own, {"cold": True})
+    params = run_values(own, {"cold": True})
     for store in own.stores:
         assert measured_with(own, store, params) == {**measured_with(study, store, params), "cold": True}
 
@@ -56,14 +56,14 @@ def test_a_parameter_of_the_study_counts_at_every_store(study):
 def test_a_parameter_that_came_later_counts_where_it_is_not_as_it_was_before(study):
     cold = replace(flag("Cold", "Empty the caches before a read."), earlier=False)
     own = replace(study, params={**study.params, "cold": cold})
-    before = measured_with(study, "null", defaults_of(study, {}))
-    assert measured_with(own, "null", defaults_of(own, {})) == before
-    assert measured_with(own, "null", defaults_of(own, {"cold": True})) == {**before, "cold": True}
+    before = measured_with(study, "null", run_values(study, {}))
+    assert measured_with(own, "null", run_values(own, {})) == before
+    assert measured_with(own, "null", run_values(own, {"cold": True})) == {**before, "cold": True}
 
 
 def test_caches_that_a_run_has_chosen_count(study):
     found = {
-        cache: measured_with(study, "mongodb", defaults_of(study, {"cache": cache})).get("cache")
+        cache: measured_with(study, "mongodb", run_values(study, {"cache": cache})).get("cache")
         for cache in ("as_is", "cold", "lukewarm", "hot")
     }
     assert found == {"as_is": None, "cold": "cold", "lukewarm": "lukewarm", "hot": "hot"}
@@ -76,8 +76,8 @@ def test_the_conditions_of_results_have_what_every_store_has():
 
 
 def test_a_parameter_that_the_study_has_not_is_refused(study):
-    assert defaults_of(study, {"pod_memory": "12Gi"})["pod_memory"] == "12Gi"
+    assert run_values(study, {"pod_memory": "12Gi"})["pod_memory"] == "12Gi"
     with pytest.raises(
         SpecError, match=r"Unknown parameter 'pod_mem'. Did you mean pod_memory.*There are stores, clients"
     ):
-        defaults_of(study, {"pod_mem": "12Gi"})
+        run_values(study, {"pod_mem": "12Gi"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.results.database.attempts import AttemptKey, short_hash
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
@@ -32,7 +32,7 @@ def test_a_cells_key_its_target_and_its_attempts_id():
     ],
 )
 def test_the_hash_of_the_parameters_that_count(study, store, expected):
-    assert short_hash(measured_with(study, store, defaults_of(study, {}))) == expected
+    assert short_hash(measured_with(study, store, run_values(study, {}))) == expected
 
 
 def test_the_dates_of_all_partitions(study):

@@ -4,7 +4,7 @@ import pytest
 
 from storebench.errors import SpecError
 from storebench.fields import KINDS, Choice, Number, Text, Values, field_of, flag, integer
-from storebench.planning.params import cell_fields, defaults_of, fields_of, grid_of
+from storebench.planning.params import cell_fields, fields_of, grid_of, run_values
 from storebench.study.cell import Cell
 from storebench.study.parameters import measured_with
 from storebench.study.partition import partitions, repeated
@@ -39,8 +39,8 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
         name: field.rules() for name, field in fields_of(study).items()
     }
     asked = {"stores": list(study.stores), "clients": list(study.clients), "rows": 1000}
-    values = defaults_of(study, asked)
-    assert defaults_of(same, asked) == values
+    values = run_values(study, asked)
+    assert run_values(same, asked) == values
     assert grid_of(same, values) == grid_of(study, values)
     assert {preset.name: preset.params for preset in same.presets} == {
         name: preset.params for name, preset in study.presets.items()

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from storebench.airflow.compat.api_server import get_user
 from storebench.planning import draft
-from storebench.planning.params import defaults_of, fields_of
+from storebench.planning.params import fields_of, run_values
 from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S
 from storebench.study.record import StudyRecord
 from storebench.study.studies import CHECKOUT_DAGS, find, names
@@ -54,7 +54,7 @@ def test_the_form_is_that_of_the_dag_in_its_sections_whatever_the_study(name, mo
     assert found.sections[0].fields[0].name == "stores"
     for one in fields.values():
         if one.kind == "list":
-            assert all(defaults_of(study, {one.name: [value]}) for value in one.examples)
+            assert all(run_values(study, {one.name: [value]}) for value in one.examples)
             assert not any("," in str(value) for value in one.examples)
     for preset in found.presets:
         assert not starting.drafted(as_kept(study), preset.params).mistakes

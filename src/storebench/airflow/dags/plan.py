@@ -19,7 +19,7 @@ from storebench.errors import SpecError, StorebenchError
 from storebench.planning.checks import not_addressed, not_held
 from storebench.planning.draft import draft_of
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pool_of
-from storebench.planning.params import grid_of, values_of
+from storebench.planning.params import grid_of, run_values
 from storebench.planning.topologies import AGENT_IMAGE, check_agents, check_sizes, copies_of
 from storebench.planning.turns import labels_of, skips_done
 from storebench.results.database.repository import run_id_of
@@ -62,7 +62,7 @@ def _plan_of(
 ) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
-    params = values_of(study, requested)
+    params = run_values(study, requested)
     repository = connections.repository(connections.PLAN_PATIENCE_S)
     run_id = run_id_of(dag_run.dag_id, dag_run.run_id)
     params, manifest = custom_file.with_file(study, params, make)

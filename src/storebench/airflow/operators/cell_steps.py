@@ -22,7 +22,7 @@ from storebench.airflow.servers.provision import Group, Running, group_of
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.planning.node_pools import DEFAULT
-from storebench.planning.params import values_of
+from storebench.planning.params import run_values
 from storebench.results.database.repository import run_id_of
 from storebench.servers.topology import provisioned_for
 from storebench.study.cell import Cell
@@ -64,7 +64,7 @@ class CellStepOperator(RetriedOperator):
     def step_of(self, context: Context) -> Step:
         """Return the step that the task of this context performs."""
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
-        params, number = values_of(self.study, context["params"]), context["ti"].map_index or 0
+        params, number = run_values(self.study, context["params"]), context["ti"].map_index or 0
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, number)
         return Step(run_id, params, turn.cell, turn.repeat, cell_operations(self.study, turn.cell.store))

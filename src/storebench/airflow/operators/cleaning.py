@@ -16,7 +16,7 @@ from storebench.airflow.operators.specs import spec_of
 from storebench.airflow.outcome import observe
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.planning.node_pools import DEFAULT
-from storebench.planning.params import defaults_of
+from storebench.planning.params import run_values
 from storebench.results.database.repository import run_id_of
 from storebench.results.leftovers.tracking import Undropped
 from storebench.study import studies
@@ -48,7 +48,7 @@ class LeftoverDropOperator(StorebenchPodOperator):
         study = studies.find(cell.study)  # may differ from the study of the calling task
         store = study.store(cell.store)
         self.name = f"{store.name}-clean"
-        self.use_store(store, spec_of(study, DROP, cell, self.undropped.target, defaults_of(study, {})))
+        self.use_store(store, spec_of(study, DROP, cell, self.undropped.target, run_values(study, {})))
         try:
             if not self.remove_volume():
                 self.run_pod(context, MEMORY)

@@ -16,7 +16,7 @@ from storebench.airflow.operators.cleaning import BeforeCellsOperator
 from storebench.airflow.outcome import observe
 from storebench.attempt.dataset import VARIABLE, DatasetSpec
 from storebench.errors import BadResult, StoreRefused
-from storebench.planning.params import grid_of, values_of
+from storebench.planning.params import grid_of, run_values
 from storebench.planning.topologies import copies_of
 from storebench.results.database.repository import run_id_of
 from storebench.stores.base import Pod
@@ -41,7 +41,7 @@ class DatasetOperator(BeforeCellsOperator):
 
     def execute(self, context: Context) -> None:
         super().execute(context)
-        params = values_of(self.study, context["params"])
+        params = run_values(self.study, context["params"])
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository = connections.repository(connections.PATIENCE_S)
         repository.stop_run(run_id, None)  # clear the reason that an earlier try of this step has recorded

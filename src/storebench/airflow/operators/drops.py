@@ -14,7 +14,7 @@ from storebench.airflow.servers.provision import Running, Servers
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import StoreUnreachable
-from storebench.planning.params import values_of
+from storebench.planning.params import run_values
 from storebench.study.reserved import DROP
 
 # Airflow retries a drop if the store does not answer, so that no data stays in the store. A drop is not timed.
@@ -38,7 +38,7 @@ class DropOperator(CellStepOperator):
         """Return the step, once the cell's earlier steps have ended and their pods are gone. Skips the step if there is nothing to drop."""
         states = self.states_of_earlier([operation.name for operation in self.study.operations], context)
         self.remove_pods_of_cells(context, [context["ti"].map_index or 0])  # also where the drop is skipped
-        if values_of(self.study, context["params"])["keep_data"]:
+        if run_values(self.study, context["params"])["keep_data"]:
             raise AirflowSkipException("keep_data is set: the data stays in the store")
         if set(states.values()) == {"skipped"}:
             raise AirflowSkipException("Nothing was done: there is nothing to remove")

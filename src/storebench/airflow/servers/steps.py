@@ -12,7 +12,7 @@ from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.servers.provision import Servers, groups_of
 from storebench.errors import StorebenchError
 from storebench.planning.node_pools import DEFAULT
-from storebench.planning.params import values_of
+from storebench.planning.params import run_values
 from storebench.results.database.repository import run_id_of
 from storebench.study.model import Study
 
@@ -32,7 +32,7 @@ class ProvisionOperator(BaseOperator):
         self._stopped = False
 
     def execute(self, context: Context) -> None:
-        params = values_of(self.study, context["params"])
+        params = run_values(self.study, context["params"])
         run_id = run_id_of(context["dag"].dag_id, context["run_id"])
         repository, servers = connections.repository(connections.PATIENCE_S), Servers(run_id)
         turns = [turn for turn in repository.recorded_turns(run_id) if turn.node_pool == DEFAULT.name]
