@@ -166,7 +166,7 @@ def test_a_value_that_no_version_knows_breaks_neither_the_site_nor_what_reads_th
             " '{metrics,1,kind}', '\"histgram\"')"
         )
     queries = Reading(database, [STUDY])
-    first, second, *_ = figures.study_of(queries, STUDY).metrics
+    first, second, *_ = figures.study_answer(queries, STUDY).metrics
     assert (first.name, first.better, second.kind) == ("write_s", "neither", "scalar")
     ranked = queries.ranked(queries.results(run=name))
     assert {row["metric"]: row["better"] for row in ranked} == {"write_s": "neither", "only_s": "lower"}

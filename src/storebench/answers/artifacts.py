@@ -92,7 +92,7 @@ def series_answer(attempts: Sequence[Row], metric: str) -> SeriesOfAttempts:
     )
 
 
-def cell_artifacts(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
+def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> list[CellArtifacts]:
     """Return, for each cell's operation with artifacts, the percentiles over all counted attempts, and the series of the typical attempt.
 
     `rows` are newest tries without warm-ups, and `artifacts` are the artifacts of these tries.

@@ -63,7 +63,7 @@ class Claims(Answer):
     claims: list[Claim]
 
 
-def claims_of(queries: Queries, study: str, runs: Sequence[str] = ()) -> Claims:
+def study_claims_answer(queries: Queries, study: str, runs: Sequence[str] = ()) -> Claims:
     """Judge the recorded claims of a study by these runs, or by all runs. Raises SpecError for an unknown study or run."""
     record = queries.study(study)
     judged = judged_claims(queries, record, runs_of(queries, runs, study)) if record.claims else []

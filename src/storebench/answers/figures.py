@@ -37,13 +37,13 @@ def named(cell_key: str) -> dict[str, Any]:
     }
 
 
-def study_of(queries: Queries, name: str) -> Study:
+def study_answer(queries: Queries, name: str) -> Study:
     """Return the API's answer about a study. Raises SpecError for a study without a record, and for a record that this version cannot
     read."""
-    return Study.answer(queries.study(name))
+    return Study(**dict(queries.study(name)))
 
 
-def figures_of(rows: Iterable[AttemptRow]) -> list[CellFigures]:
+def figures_answer(rows: Iterable[AttemptRow]) -> list[CellFigures]:
     """Summarize each cell's operation, in the order of first rows. `rows` are newest tries without warm-ups."""
     rows = list(rows)
     used = {(used_hours.cell_key, used_hours.operation): used_hours for used_hours in hours(rows)}
@@ -119,7 +119,7 @@ def _each(texts: Iterable[str | None]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def phases_of(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[CellPhases]:
+def phases_answer(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[CellPhases]:
     """Build the phases of typical attempts. `phases`: the rows of these attempts' phases."""
     seconds: dict[object, dict[str, float]] = {row["attempt_id"]: {} for row in typical}
     for phase in phases:

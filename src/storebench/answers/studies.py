@@ -19,11 +19,6 @@ class Study(StudyRecord):
     presets: tuple[PresetRecord, ...] = Field(default=(), exclude=True)
     claims: tuple[Claim, ...] = Field(default=(), exclude=True)
 
-    @classmethod
-    def answer(cls, record: StudyRecord) -> Study:
-        """Create the answer of a study's record."""
-        return cls(**dict(record))
-
 
 class CellName(Answer):
     """The name of a cell."""

@@ -14,10 +14,10 @@ from pydantic import BaseModel, StringConstraints
 from storebench import __version__
 from storebench.airflow.compat.api_server import get_user
 from storebench.answers import figures
-from storebench.answers.artifacts import cell_artifacts
+from storebench.answers.artifacts import artifacts_answer
 from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
 from storebench.answers.base import Page
-from storebench.answers.claims import Claims, claims_of
+from storebench.answers.claims import Claims, study_claims_answer
 from storebench.answers.grids import Grid, Parameter
 from storebench.answers.histories import CellHistory
 from storebench.answers.rankings import Included, Ranking, ranking_answer
@@ -90,7 +90,7 @@ def run(read: ReadingDep, states: StatesDep, run: RunName) -> Run:
 @app.get("/api/study")
 def study(read: ReadingDep, name: Text) -> Study:
     """Return a study with results, as of the start of its last run."""
-    return figures.study_of(read, name)
+    return figures.study_answer(read, name)
 
 
 @app.get("/api/turns")
@@ -107,7 +107,7 @@ def cells(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset = 0
     """
     run_id = read.run_named(run)["id"]
     keys = read.cells_of_run_page(run_id, limit + 1, offset)
-    items = figures.figures_of(read.attempts_of(run_id, keys[:limit]))
+    items = figures.figures_answer(read.attempts_of(run_id, keys[:limit]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
@@ -125,7 +125,7 @@ def phases(
     else:
         keys = read.cells_of_run_page(run_id, limit + 1, offset)
         typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
-    items = figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical]))
+    items = figures.phases_answer(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
@@ -135,7 +135,7 @@ def artifacts(read: ReadingDep, run: RunName, limit: Limit = 100, offset: Offset
     run_id = read.run_named(run)["id"]
     keys = read.cells_of_run_page(run_id, limit + 1, offset)
     rows = read.attempts_of(run_id, keys[:limit])
-    items = cell_artifacts(rows, read.artifacts([row["attempt_id"] for row in rows]))
+    items = artifacts_answer(rows, read.artifacts([row["attempt_id"] for row in rows]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
@@ -229,7 +229,7 @@ def claims(
     """Judge the claims of the original study, each case by the newest run with both sides and enough repeats, as `storebench claims`
     does.
     """
-    return claims_of(read, study, run or ())
+    return study_claims_answer(read, study, run or ())
 
 
 @app.get("/api/parameters")

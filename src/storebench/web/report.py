@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storebench.answers import figures
-from storebench.answers.artifacts import cell_artifacts
+from storebench.answers.artifacts import artifacts_answer
 from storebench.answers.attempts import Attempt
-from storebench.answers.claims import claims_of
+from storebench.answers.claims import study_claims_answer
 from storebench.answers.runs import Run, Turn
 from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
@@ -76,13 +76,13 @@ def content_of(read: Reading, run_id: str) -> dict[str, object]:
     run = Run.model_validate(read.run_counted(run_id))
     return {
         "run": run,
-        "study": figures.study_of(read, run.study),
+        "study": figures.study_answer(read, run.study),
         "turns": [Turn.model_validate(row) for row in read.turns(run_id, MOST_TURNS, 0)],
         "warm_ups": [Attempt.model_validate(row) for row in read.attempts_of(run_id, keys, warm_ups=True)],
-        "cells": figures.figures_of(attempts),
-        "artifacts": cell_artifacts(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
-        "phases": figures.phases_of(typical, read.phases([row["attempt_id"] for row in typical])),
-        "claims": claims_of(read, run.study, [run_id]),
+        "cells": figures.figures_answer(attempts),
+        "artifacts": artifacts_answer(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
+        "phases": figures.phases_answer(typical, read.phases([row["attempt_id"] for row in typical])),
+        "claims": study_claims_answer(read, run.study, [run_id]),
         "environments": [
             {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())
         ],

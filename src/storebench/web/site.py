@@ -12,7 +12,7 @@ from typing import Any
 from psycopg import sql
 
 from storebench.answers import figures
-from storebench.answers.claims import claims_of
+from storebench.answers.claims import study_claims_answer
 from storebench.answers.rankings import Ranking, ranking_answer
 from storebench.answers.runs import Run
 from storebench.errors import SpecError, StoreUnreachable
@@ -118,7 +118,7 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
     first. Axes and environment have the values of most cells. Return an empty list where nothing can be ranked.
     """
     rankings = []
-    for operation in figures.study_of(read, study).operations:
+    for operation in figures.study_answer(read, study).operations:
         try:
             first = ranking_of(read, Question(study, operation.name))
         except SpecError:  # the operation was not measured, or its metric has no better direction
@@ -139,9 +139,9 @@ def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
     if not (rankings := rankings_of(read, study)):
         return None
     content = {
-        "study": figures.study_of(read, study),
+        "study": figures.study_answer(read, study),
         "rankings": rankings,
-        "claims": claims_of(read, study),
+        "claims": study_claims_answer(read, study),
     }
     _write(folder / (page := _page_of_rankings(study)), f"Storebench: rankings of {study}", content, up="../")
     return page

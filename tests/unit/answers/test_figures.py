@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from storebench.answers.attempts import Attempt
-from storebench.answers.figures import figures_of, named, phases_of, typical_of
+from storebench.answers.figures import figures_answer, named, phases_answer, typical_of
 
 
 def row(operation="write", repeat=1, status="verified", **figures):
@@ -39,7 +39,7 @@ def row(operation="write", repeat=1, status="verified", **figures):
 
 def test_medians_and_intervals_are_of_verified_attempts_alone():
     rows = [row(repeat=number) for number in range(1, 7)] + [row(repeat=7, status="failed")]
-    (found,) = figures_of(rows)
+    (found,) = figures_answer(rows)
     assert [attempt.repeat for attempt in found.attempts] == [1, 2, 3, 4, 5, 6, 7]
     figures = found.figures
     assert list(figures) == ["only_s", "rows_per_s", "work_total_s", "all_memory_working_set_peak_bytes"]
@@ -59,7 +59,7 @@ def test_medians_and_intervals_are_of_verified_attempts_alone():
 def test_what_was_used_is_of_the_attempts_that_count_for_each_gb_of_the_dataset():
     used = {"work_total_s": 1800.0, "all_cpu_s": 3600.0, "all_memory_working_set_peak_bytes": 4 * 2**30}
     disturbed = row(repeat=3, disturbed="throttled", **{**used, "all_cpu_s": 9e9})
-    (write, read) = figures_of([row(**used), row(repeat=2, **used), disturbed, row("read")])
+    (write, read) = figures_answer([row(**used), row(repeat=2, **used), disturbed, row("read")])
     assert write.used is not None
     assert write.used.model_dump() == {"n": 2, "cpu_hours": 2.0, "memory_gib_hours": 4.0}
     assert read.used is None, "its CPU was not measured"
@@ -67,13 +67,13 @@ def test_what_was_used_is_of_the_attempts_that_count_for_each_gb_of_the_dataset(
 
 def test_a_metric_that_only_some_attempts_have_is_of_these():
     with_latency = row(repeat=2, metrics={"only_s": 2.0, "latency_s": 0.5})
-    (found,) = figures_of([row(repeat=1), with_latency])
+    (found,) = figures_answer([row(repeat=1), with_latency])
     assert (found.figures["only_s"].n, found.figures["latency_s"].n) == (2, 1)
 
 
 def test_a_disturbed_attempt_is_shown_and_in_no_figure():
     disturbed = row(repeat=9, disturbed="lost 1 of 2 executors")
-    (found,) = figures_of([row(repeat=1), row(repeat=2), disturbed])
+    (found,) = figures_answer([row(repeat=1), row(repeat=2), disturbed])
     assert (found.figures["only_s"].n, found.figures["only_s"].median) == (2, 1.5)
     assert found.figures["work_total_s"].median == 9
     assert found.attempts[-1].disturbed == "lost 1 of 2 executors"
@@ -81,7 +81,7 @@ def test_a_disturbed_attempt_is_shown_and_in_no_figure():
 
 
 def test_five_repeats_have_no_interval():
-    (found,) = figures_of([row(repeat=number) for number in range(1, 6)])
+    (found,) = figures_answer([row(repeat=number) for number in range(1, 6)])
     assert found.figures["only_s"].model_dump() == {
         "n": 5,
         "median": 3,
@@ -92,13 +92,13 @@ def test_five_repeats_have_no_interval():
 
 
 def test_a_cell_without_a_verified_attempt_has_no_median():
-    (found,) = figures_of([row(status="failed", value=None, metrics={}, total_s=None)])
+    (found,) = figures_answer([row(status="failed", value=None, metrics={}, total_s=None)])
     assert found.figures == {}
     assert len(found.attempts) == 1
 
 
 def test_operations_are_apart():
-    assert [cell.operation for cell in figures_of([row(), row("read")])] == ["write", "read"]
+    assert [cell.operation for cell in figures_answer([row(), row("read")])] == ["write", "read"]
 
 
 @pytest.mark.parametrize(("totals", "typical"), [((10, 20, 90), 20), ((10, 11, 30, 31), 11)])
@@ -119,5 +119,5 @@ def test_phases_are_the_typical_attempts_in_their_order():
         {"attempt_id": typical[0]["attempt_id"], "name": name, "seconds": 1.0}
         for name in ("connect", "operation", "barrier")
     ]
-    (found,) = phases_of(typical, phases)
+    (found,) = phases_answer(typical, phases)
     assert list(found.phases) == ["connect", "operation", "barrier"]

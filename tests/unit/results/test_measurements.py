@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from storebench.answers.figures import study_of
+from storebench.answers.figures import study_answer
 from storebench.errors import SpecError
 from storebench.results.database.measurements import metrics_of
 from storebench.results.database.queries import Queries
@@ -33,7 +33,7 @@ def test_a_metric_with_a_value_that_nothing_knows_only_explains():
     kept = Kept(details)
     found = metrics_of(kept.study(NAME))
     assert (found["only_s"].better, found["rows_per_s"].kind) == ("neither", "scalar")
-    assert [one.better for one in study_of(kept, NAME).metrics] == ["neither", "higher", "neither"]
+    assert [one.better for one in study_answer(kept, NAME).metrics] == ["neither", "higher", "neither"]
     (row,) = kept.ranked(
         [{"study": NAME, "operation": "read", "metric": "only_s", "metrics": {"only_s": 1.0}}]
     )
@@ -62,5 +62,5 @@ def test_a_record_that_cannot_be_read_is_named():
         SpecError,
         match=f"The record of the study '{NAME}' cannot be read: title: Input should be a valid string",
     ):
-        study_of(kept, NAME)
+        study_answer(kept, NAME)
     assert kept.studies() == {}, "the results of the study are printed without its record"
