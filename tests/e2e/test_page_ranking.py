@@ -48,17 +48,17 @@ def test_a_ranking_can_be_used_by_everybody(visit, token, run, scheme):
         timeout=30_000
     )
     null = tab.get_by_label("Excluded").locator("tbody tr", has_text="null reference")
-    expect(null).to_contain_text("limit")
+    expect(null).to_contain_text("floor")
     check_accessible(tab)
 
 
 def test_a_link_restores_all_that_was_chosen(visit, token, run):
     tab = visit(token, view("ranking", run, **CHOSEN))
-    limit = tab.get_by_role("checkbox", name="floors: clients without a store")
-    limit.focus(timeout=30_000)
+    floor = tab.get_by_role("checkbox", name="floors: clients without a store")
+    floor.focus(timeout=30_000)
     tab.keyboard.press("Space")
-    expect(limit).to_be_checked()
-    expect(limit).to_be_focused()
+    expect(floor).to_be_checked()
+    expect(floor).to_be_focused()
     expect(tab.get_by_label("Places").get_by_role("link", name="null reference")).to_be_visible()
     tab.get_by_role("combobox", name="Margin").select_option("10")
     tab.get_by_role("combobox", name="Metric").select_option(label="dataset rows per second")
@@ -67,7 +67,7 @@ def test_a_link_restores_all_that_was_chosen(visit, token, run):
     ).to_be_visible()
     tab.wait_for_url("**metric=rows_per_s*")
     asked = {name: values[0] for name, values in parse_qs(urlsplit(tab.url).query).items()}
-    assert asked["rank:include"] == "limit" and asked["rank:margin"] == "10"
+    assert asked["rank:include"] == "floor" and asked["rank:margin"] == "10"
     assert asked["rank:environment"] and asked["rank:metric"] == "rows_per_s"
     other = visit(token, address_of(tab))
     expect(other.get_by_label("Places").locator("tbody tr").first).to_be_visible(timeout=30_000)

@@ -110,7 +110,7 @@ def test_all_runs_of_the_same_environment_are_ranked(client, measured):
     assert (line["guarantee"], found["guarantee"], found["guarantees"]) == ("disk", "disk", ["disk", "s3"])
     assert line["origin"]["servers"] == ["FerretDB"]
     assert {one["store"]: [why["reason"] for why in one["reasons"]] for one in found["excluded"]} == {
-        "null": ["limit"],
+        "null": ["floor"],
         "delta-spark": ["unlike"],
     }
     assert found["axes"] == {"batch": "10", "executors": "*"}
@@ -142,11 +142,11 @@ def test_five_runs_tell_them_apart(client, run, cells):
 
 
 def test_another_choice_is_another_ranking(client, measured):
-    asked = {"seed": measured, "operation": "read", "metric": "rows_per_s", "include": ["limit"]}
+    asked = {"seed": measured, "operation": "read", "metric": "rows_per_s", "include": ["floor"]}
     found = get(client, **asked, axis=["executors=1"])
     assert places(found)[0] == (1, "null", "the best")
     assert found["ranked"][1]["relative_to_best"] == pytest.approx(10.0)
-    assert (found["axes"], found["included"]) == ({"batch": "10", "executors": "1"}, ["limit"])
+    assert (found["axes"], found["included"]) == ({"batch": "10", "executors": "1"}, ["floor"])
     assert found["guarantee"] is None
     assert places(get(client, seed=measured, guarantee="s3")) == [(1, "delta-spark", "the best")]
 

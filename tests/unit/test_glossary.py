@@ -26,7 +26,7 @@ SAID = {
     "client",
     "cover",
     "delivers",
-    "limit",
+    "floor",
     "need",
     "option",
     "parameter",

@@ -17,7 +17,7 @@ from storebench.results.ranking.exclusion import Measured
 from storebench.results.statistics.verdicts import TEST
 from storebench.study.model import Better
 
-Included = Literal["limit", "client-bound", "service-bound", "unlike"]
+Included = Literal["floor", "client-bound", "service-bound", "unlike"]
 BEST: Literal["the best"] = "the best"
 
 
@@ -64,7 +64,7 @@ class Exclusion(Answer):
     """A reason to exclude a cell."""
 
     reason: Literal[
-        "limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"
+        "floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"
     ]
     text: str
 

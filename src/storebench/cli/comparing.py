@@ -140,7 +140,7 @@ def compare(
     "--include",
     "included",
     multiple=True,
-    type=click.Choice(["limit", "client-bound", "service-bound", "unlike"]),
+    type=click.Choice(["floor", "client-bound", "service-bound", "unlike"]),
     help="Also rank these cells, which are excluded by default.",
 )
 @margin_option
@@ -167,7 +167,7 @@ def ranking(
     place. Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the
     metric's unit: seconds, if its name ends with _s.
 
-    Excluded are stores that only show the limit of a client (limit), cells bound by their client (client-bound) or by a service before the
+    Excluded are stores that only show the limit of a client (floor), cells bound by their client (client-bound) or by a service before the
     store (service-bound), and cells that deliver a different form or guarantee a different durability than most cells (unlike). The end of
     the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
 

@@ -104,7 +104,7 @@ def by_of(cells: Sequence[Cell], study: Study | None) -> str | None:
 def _places(cells: Sequence[Cell], study: Study | None) -> Iterator[tuple[str, list[str]]]:
     def only_limit(store: str) -> bool:
         try:
-            return study is not None and study.store(store).limit
+            return study is not None and study.store(store).floor
         except SpecError:
             return False
 

@@ -123,7 +123,7 @@ class Store(ABC):
     # The form in which a reading operation hands data to the program, a text for each of `clients`; empty: not stated
     delivers: ClassVar[tuple[str, ...]] = ()
     keeps_data: ClassVar[bool] = True  # False: operations leave no data to drop
-    limit: ClassVar[bool] = False  # True: a floor: no store can be faster with this client
+    floor: ClassVar[bool] = False  # True: no store can be faster with this client
     filled_by: ClassVar[str | None] = None  # the store that does the needed operations that this store lacks
     connection: ClassVar[str | None] = None  # the connection to its server; "s3" if S3 is the store itself
     # Why its pods only connect to servers that the run provisions; empty for a store that accepts any server

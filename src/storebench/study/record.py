@@ -23,6 +23,7 @@ NEITHER, SCALAR = "neither", "scalar"
 BETTER, KINDS = get_args(Better), get_args(Kind)
 # Defaults of fields that records of earlier versions lack. No run can be planned from such a record: the empty pattern matches no value.
 DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
+EARLIER_NAMES = {"limit": "floor", "own_servers_only": "provisioned_servers_only"}  # of a store's fields
 AXIS_OF_EARLIER = {"description": "", "pattern": "", "hint": "", "default": (), "choices": (), "grid": ()}
 
 
@@ -41,7 +42,7 @@ class StoreRecord(Record):
     clients: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     keeps_data: bool = True
-    limit: bool = Field(
+    floor: bool = Field(
         default=False,
         description="The store is a floor: no other store can be faster with the same client",
     )
@@ -71,7 +72,7 @@ class StoreRecord(Record):
             clients=store.clients,
             operations=store.operations,
             keeps_data=store.keeps_data,
-            limit=store.limit,
+            floor=store.floor,
             server=store.connection if store.has_server() else None,
             elsewhere=store.elsewhere,
             filled_by=store.filled_by,
@@ -213,13 +214,11 @@ class StudyRecord(Planning, Record):
     @field_validator("stores", mode="before")
     @classmethod
     def _complete_stores(cls, stores: Any) -> Any:
-        """Add `limit` to stores of an earlier version, and rename `own_servers_only`."""
+        """Name the fields of an earlier version's stores as this version does, and add `floor`."""
 
         def changes_of(store: Mapping[str, Any]) -> dict[str, Any]:
-            changes = {} if "limit" in store else {"limit": not store.get("keeps_data", True)}
-            if "own_servers_only" in store:
-                changes["provisioned_servers_only"] = store["own_servers_only"]
-            return changes
+            changes = {EARLIER_NAMES[name]: store[name] for name in EARLIER_NAMES if name in store}
+            return {"floor": not store.get("keeps_data", True), **changes, **store}
 
         return _each_of(stores, changes_of)
 

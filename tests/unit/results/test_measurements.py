@@ -53,7 +53,7 @@ def test_a_study_of_a_version_that_recorded_less_has_what_it_has():
         ("batch", (), {}),
         ("executors", (), {"store": ("delta-spark",)}),
     ]
-    assert {store.name: store.limit for store in older.stores} == {"null": True, "mongodb": False}
+    assert {store.name: store.floor for store in older.stores} == {"null": True, "mongodb": False}
 
 
 def test_a_record_that_cannot_be_read_is_named():

@@ -184,9 +184,9 @@ def test_a_limit_is_excluded_and_may_be_asked_for():
     rows = repeated(MONGODB, 2.0), repeated(cell("null"), 0.1, durability="none")
     found = ranked(*rows)
     assert places(found) == [(1, "mongodb")]
-    assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
+    assert [reason for reason, _ in reasons(found)["null"]] == ["floor"]
     assert found.excluded[0].measured.summary.median == pytest.approx(0.1, rel=0.01)
-    both = ranked(*rows, included=frozenset({"limit"}))
+    both = ranked(*rows, included=frozenset({"floor"}))
     assert (places(both), both.question.guarantee) == ([(1, "null"), (2, "mongodb")], "disk")
 
 
@@ -283,7 +283,7 @@ def test_what_was_only_disturbed_or_failed_has_no_place_whatever_is_asked_for():
         repeated(DELTA, 1.0, **failed),
     ]
     found = ranked(
-        *rows, tried=[cell("delta-kernel")], included=frozenset({"limit", "client-bound", "unlike"})
+        *rows, tried=[cell("delta-kernel")], included=frozenset({"floor", "client-bound", "unlike"})
     )
     assert places(found) == [(1, "mongodb")]
     assert reasons(found) == {

@@ -270,7 +270,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "clients": ["reference", "tuned"],
         "operations": ["write", "read"],
         "keeps_data": True,
-        "limit": False,
+        "floor": False,
         "server": "mongodb",
         "elsewhere": [],
         "filled_by": None,
@@ -282,7 +282,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "delta-spark",
     )
     assert stores["delta-rs"]["server"] is None and stores["null"]["keeps_data"] is False
-    assert stores["null"]["limit"] is True
+    assert stores["null"]["floor"] is True
     assert found["presets"] == [
         {
             "name": "small",

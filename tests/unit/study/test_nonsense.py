@@ -138,7 +138,7 @@ class Paper(Stone):
     operations = ("put", "get")
     clients = ("reference", "tuned")
     keeps_data = True
-    limit = False
+    floor = False
     filled_by = "stone"
     connection = "paper"
     elsewhere = ("s3",)
@@ -268,7 +268,7 @@ VARIABLES = (
     "clients",
     "delivers",
     "keeps_data",
-    "limit",
+    "floor",
     "filled_by",
     "connection",
     "provisioned_servers_only",

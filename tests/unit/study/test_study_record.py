@@ -100,13 +100,16 @@ def test_a_kind_that_is_not_known_is_refused():
 
 def test_a_store_is_recorded_with_the_names_that_queries_read_and_read_by_the_names_of_earlier_versions():
     recorded = StudyRecord.read(
-        {"name": "a", "stores": [{"name": "x", "server": "mongodb", "own_servers_only": "as it is"}]}
+        {
+            "name": "a",
+            "stores": [{"name": "x", "server": "mongodb", "own_servers_only": "as it is", "limit": True}],
+        }
     )
     (store,) = recorded.stores
-    assert (store.connection, store.provisioned_servers_only) == ("mongodb", "as it is")
+    assert (store.connection, store.provisioned_servers_only, store.floor) == ("mongodb", "as it is", True)
     (told,) = recorded.as_json()["stores"]
     assert told["server"] == "mongodb" and told["provisioned_servers_only"] == "as it is"
-    assert told.keys().isdisjoint({"connection", "own_servers_only"})
+    assert told.keys().isdisjoint({"connection", "own_servers_only", "limit"})
     assert StudyRecord.read(recorded.as_json()) == recorded
 
 

@@ -90,8 +90,8 @@ def sentences(
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     bests = _bests(rows, operations, study, fixed)
     where = where_of(cells)
-    limits = {store.name for store in study.stores if store.limit}
-    ranked = [best for best in bests if best.store.partition("@")[0] not in limits]
+    floors = {store.name for store in study.stores if store.floor}
+    ranked = [best for best in bests if best.store.partition("@")[0] not in floors]
     lines = []
     for store in sorted({cell.store for cell in cells}):
         parts = []
@@ -102,7 +102,7 @@ def sentences(
                     kind = _kind(best) if len(kinds) > 1 and best in ranked else ""
                     said = _compared(best, ranked) if best in ranked else ""
                     parts.append(f"{operation} {best.text}{where[best.cell]}{kind}{said}")
-        kept = store.partition("@")[0] not in limits or not parts
+        kept = store.partition("@")[0] not in floors or not parts
         alone = "" if kept else "floor, the client without a store: "
         lines.append(f"{store}: {alone}{'; '.join(parts) or 'nothing is verified and undisturbed'}.")
     return [*lines, *_remarks(ranked, larger)]

@@ -23,8 +23,8 @@ from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 
 # Reasons to exclude a cell that was measured soundly. A question may include such cells.
-LIMIT, BOUND, SERVICE_BOUND, UNLIKE = "limit", "client-bound", "service-bound", "unlike"
-INCLUDED = (LIMIT, BOUND, SERVICE_BOUND, UNLIKE)
+FLOOR, BOUND, SERVICE_BOUND, UNLIKE = "floor", "client-bound", "service-bound", "unlike"
+INCLUDED = (FLOOR, BOUND, SERVICE_BOUND, UNLIKE)
 DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
 Group = tuple[Any, ...]
 
@@ -156,17 +156,17 @@ class Environments:
         return Exclusion(UNVERIFIED, ": ".join([lacking(measured.rows), *error_kinds[-1:]]))
 
 
-def is_limit(study: StudyRecord, measured: Measured) -> bool:
-    """Return whether the cell's store only shows the limit of a client."""
-    limits = {store.name for store in study.stores if store.limit}
-    return split(measured.cell.store)[0] in limits
+def is_floor(study: StudyRecord, measured: Measured) -> bool:
+    """Return whether the cell's store is a floor, which only shows the limit of a client."""
+    floors = {store.name for store in study.stores if store.floor}
+    return split(measured.cell.store)[0] in floors
 
 
 def unfair(study: StudyRecord, measured: Measured) -> list[Exclusion]:
     """Return the reasons to exclude a measured cell, apart from delivery and durability."""
     exclusions = []
-    if is_limit(study, measured):
-        exclusions.append(Exclusion(LIMIT, "it is the floor: the client without a store"))
+    if is_floor(study, measured):
+        exclusions.append(Exclusion(FLOOR, "it is the floor: the client without a store"))
     for reason, column, text in (
         (BOUND, "client_bound", "its client was the limit, not the server"),
         (SERVICE_BOUND, "service_bound", "the service in front of it was the limit, not the store"),

@@ -23,7 +23,7 @@ from storebench.results.ranking.exclusion import (
     Exclusion,
     Measured,
     guarantees_of,
-    is_limit,
+    is_floor,
     unfair,
     unlike,
 )
@@ -160,7 +160,7 @@ def rank(
     ]
     guarantees += [
         guarantee
-        for guarantee in guarantees_of(measured for measured in ordered if not is_limit(study, measured))
+        for guarantee in guarantees_of(measured for measured in ordered if not is_floor(study, measured))
         if guarantee not in guarantees
     ]
     guarantee = question.guarantee or next(iter(guarantees), None)
@@ -168,7 +168,7 @@ def rank(
         raise unknown("guarantee", guarantee, guarantees)
     for measured in ordered:
         # a limit store delivers and guarantees nothing
-        if not is_limit(study, measured) and (exclusion := unlike(measured, guarantee)):
+        if not is_floor(study, measured) and (exclusion := unlike(measured, guarantee)):
             exclusions[measured.cell].append(exclusion)
     excluded = [measured for measured in candidates if not ranks(measured)]
     return Ranking(

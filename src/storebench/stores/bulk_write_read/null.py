@@ -18,7 +18,7 @@ class Null(TableStore):
 
     name = "null"
     keeps_data = False
-    limit = True
+    floor = True
     delivers = ("nothing",)
     figures_cover = "engine"
 

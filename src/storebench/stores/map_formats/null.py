@@ -18,7 +18,7 @@ class Null(MapStore):
     without decoding or encoding."""
 
     name = "null"
-    limit = True
+    floor = True
 
     def encoding_of(self, manifest: Mapping[str, Any]) -> str:
         sizes: Mapping[str, int] = manifest["format_bytes"]

@@ -25,7 +25,7 @@ class Null(ParquetStore):
     name = "null"
     operations = ("generate",)
     keeps_data = False
-    limit = True
+    floor = True
     figures_cover = "engine"
     _seen: Checksum | None = None  # the checksum of a second pass
 

@@ -68,12 +68,12 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   ...changes,
 });
 
-const store = (name: string, operations: string[], limit = false): StoreRecord => ({
+const store = (name: string, operations: string[], floor = false): StoreRecord => ({
   name,
   clients: ["reference"],
   operations,
-  keeps_data: !limit,
-  limit,
+  keeps_data: !floor,
+  floor,
   server: null,
   elsewhere: [],
   filled_by: null,

@@ -1265,7 +1265,7 @@ export interface components {
              * Reason
              * @enum {string}
              */
-            reason: "limit" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
             /** Text */
             text: string;
         };
@@ -1846,7 +1846,7 @@ export interface components {
              */
             guarantees: string[];
             /** Included */
-            included: ("limit" | "client-bound" | "service-bound" | "unlike")[];
+            included: ("floor" | "client-bound" | "service-bound" | "unlike")[];
             /** Margin Percent */
             margin_percent: number;
             /** Ranked */
@@ -2076,11 +2076,11 @@ export interface components {
              */
             keeps_data: boolean;
             /**
-             * Limit
+             * Floor
              * @description The store is a floor: no other store can be faster with the same client
              * @default false
              */
-            limit: boolean;
+            floor: boolean;
             /**
              * Server
              * @description The server's connection in Airflow; None if the store has no server
@@ -2775,7 +2775,7 @@ export interface operations {
                 environment?: string | null;
                 guarantee?: string | null;
                 /** @description Exclusions that are ranked nevertheless */
-                include?: ("limit" | "client-bound" | "service-bound" | "unlike")[] | null;
+                include?: ("floor" | "client-bound" | "service-bound" | "unlike")[] | null;
                 margin_percent?: number;
             };
             header?: never;
@@ -3055,7 +3055,7 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
-export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["limit", "client-bound", "service-bound", "unlike"];
+export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["floor", "client-bound", "service-bound", "unlike"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
@@ -3063,14 +3063,14 @@ export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["verdict"]> = ["better", "worse", "higher", "lower"];
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
-export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["limit", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
+export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
-export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["limit", "client-bound", "service-bound", "unlike"];
+export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["floor", "client-bound", "service-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["verdict"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

@@ -78,5 +78,5 @@ const bare = (store: string) => store.split("@")[0];
 
 /** Return whether a store is a floor, which shows only the client's maximum. */
 export function isLimit(study: Study, name: string): boolean {
-  return study.stores.some((store) => store.name === bare(name) && store.limit);
+  return study.stores.some((store) => store.name === bare(name) && store.floor);
 }

@@ -184,7 +184,7 @@ describe("a store that keeps nothing", () => {
 
   it("is drawn like any other where there is no other, and so is one that only keeps no data", () => {
     expect(lines([at("null", 0.01)])).toEqual([["null reference", false]]);
-    const stores = BULK.stores.map((store) => ({ ...store, keeps_data: false, limit: false }));
+    const stores = BULK.stores.map((store) => ({ ...store, keeps_data: false, floor: false }));
     expect(lines([at("null", 1), at("mongodb", 2)], { ...BULK, stores })).toEqual([
       ["null reference", false],
       ["mongodb reference", false],

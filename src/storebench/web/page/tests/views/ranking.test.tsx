@@ -57,7 +57,7 @@ const EXCLUDED: ExcludedCell = {
   ...cell("null"),
   spread: null,
   guarantee: "none",
-  reasons: [{ reason: "limit", text: "this is what the client alone takes" }],
+  reasons: [{ reason: "floor", text: "this is what the client alone takes" }],
 };
 const FOUND: Ranking = {
   study: "bulk_write_read",
@@ -206,7 +206,7 @@ describe("the view", () => {
       ],
     ]);
     expect(lines("Excluded")).toEqual([
-      ["null reference", "limit", "this is what the client alone takes", "–", "–", "0"],
+      ["null reference", "floor", "this is what the client alone takes", "–", "–", "0"],
     ]);
     expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
   });
@@ -220,7 +220,7 @@ describe("the view", () => {
 
   it("asks for what its address says", async () => {
     const asked = new URLSearchParams(
-      Object.entries({ ...FULL, include: "limit,unlike", margin: "2" }).map(([name, value]) => [
+      Object.entries({ ...FULL, include: "floor,unlike", margin: "2" }).map(([name, value]) => [
         rankKey(name),
         value,
       ]),
@@ -228,7 +228,7 @@ describe("the view", () => {
     await show(`/?${asked}`);
     const [question] = questions;
     expect(question?.getAll("axis")).toEqual(["batch=10", "executors=*"]);
-    expect(question?.getAll("include")).toEqual(["limit", "unlike"]);
+    expect(question?.getAll("include")).toEqual(["floor", "unlike"]);
     expect(Object.fromEntries(question ?? [])).toMatchObject({
       ...{ study: "bulk_write_read", operation: "write", metric: "only_s", rows: "2000", seed: "7" },
       ...{ environment: "ab12cd34", guarantee: "disk", margin_percent: "2" },
@@ -240,7 +240,7 @@ describe("the view", () => {
     await show();
     await waitFor(() => expect(inAddress()).toEqual(FULL));
     fireEvent.click(screen.getByRole("checkbox", { name: "floors: clients without a store" }));
-    await waitFor(() => expect(questions.at(-1)?.getAll("include")).toEqual(["limit"]));
+    await waitFor(() => expect(questions.at(-1)?.getAll("include")).toEqual(["floor"]));
     await waitFor(() =>
       expect(screen.getByRole("checkbox", { name: "floors: clients without a store" })).toHaveProperty(
         "checked",

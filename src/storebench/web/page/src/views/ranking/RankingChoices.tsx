@@ -103,7 +103,7 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
 }
 
 const WHAT: Record<Ranking["included"][number], string> = {
-  limit: "floors: clients without a store",
+  floor: "floors: clients without a store",
   "client-bound": "client-bound cells",
   "service-bound": "service-bound cells",
   unlike: "different delivery or durability",
