@@ -177,7 +177,7 @@ def ranking(
     from storebench.answers.rankings import ranking_answer
     from storebench.cli.output.ranking import print_ranking, rows_of
     from storebench.results.database.queries import Queries
-    from storebench.results.export.rows import as_csv
+    from storebench.results.export.flat_files import as_csv
     from storebench.results.ranking.choice import Question
     from storebench.results.ranking.rank import ranking_of
 

@@ -51,7 +51,7 @@ def results(
     """
     from storebench.cli.output.table import print_results
     from storebench.results.database.queries import Queries
-    from storebench.results.export.rows import as_csv, as_json
+    from storebench.results.export.flat_files import as_csv, as_json
     from storebench.study.studies import store_names
 
     if sum(map(bool, (metric, histogram, series))) > 1:

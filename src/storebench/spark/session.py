@@ -25,7 +25,7 @@ from storebench.spark.options import ENCRYPTION
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The variables that the operator sets in the driver's pod (storebench.airflow.kubernetes.spark_driver).
+# The variables that the operator sets in the driver's pod (storebench.airflow.operators.pods).
 POD_NAME, POD_IP, POD_NAMESPACE = "STOREBENCH_POD_NAME", "STOREBENCH_POD_IP", "STOREBENCH_POD_NAMESPACE"
 IMAGE, API = "STOREBENCH_POD_IMAGE", "STOREBENCH_KUBERNETES_API"
 EXECUTOR_POD = "STOREBENCH_EXECUTOR_POD"  # the template of the executors' pods, as JSON

@@ -17,7 +17,7 @@ from storebench.answers.claims import study_claims_answer
 from storebench.answers.runs import Run, Turn
 from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
-from storebench.results.export.rows import as_csv, as_json
+from storebench.results.export.flat_files import as_csv, as_json
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"

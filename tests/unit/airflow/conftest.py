@@ -8,7 +8,7 @@ import tenacity
 
 from storebench import patience
 from storebench.airflow import connections
-from storebench.airflow.kubernetes import calls, spark_driver
+from storebench.airflow.kubernetes import calls
 from storebench.airflow.operators import attempts, pods
 from tests.unit.airflow.account import MANIFEST, VERIFIED, Account, spec_of
 from tests.unit.airflow.cluster import Cluster, ended
@@ -43,7 +43,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
     monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))
     monkeypatch.setattr(pods, "image", lambda name: f"storebench/{name}:1")
-    monkeypatch.setattr(spark_driver, "Variable", SimpleNamespace(get=lambda name, default=None: default))
+    monkeypatch.setattr(pods, "Variable", SimpleNamespace(get=lambda name, default=None: default))
     helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"
     monkeypatch.setattr(helper, tenacity.wait_none())
     monkeypatch.setattr(calls, "LONGEST_WAIT_S", 0.01)

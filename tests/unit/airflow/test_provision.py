@@ -8,11 +8,11 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import connections, images
+from storebench.airflow.dags.study import ProvisionOperator, remove_servers
 from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators import pods
 from storebench.airflow.servers import provision
 from storebench.airflow.servers.provision import Group, Running, Servers, groups_of
-from storebench.airflow.servers.steps import ProvisionOperator, remove_servers
 from storebench.connection import Connection
 from storebench.errors import SpecError
 from storebench.planning import topologies

@@ -10,7 +10,7 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow import connections
 from storebench.airflow.dags.plan import _secrets_of
-from storebench.airflow.kubernetes import secrets, spark_driver
+from storebench.airflow.kubernetes import secrets
 from storebench.airflow.kubernetes.placement import Placement
 from storebench.airflow.operators import attempts, pods
 from storebench.airflow.operators.specs import spec_of
@@ -103,7 +103,7 @@ def given(monkeypatch):
 
     def use_store(encryption):
         monkeypatch.setattr(pods, "image", lambda name: "image")
-        monkeypatch.setattr(spark_driver.Variable, "get", lambda name, default=None: default)
+        monkeypatch.setattr(pods.Variable, "get", lambda name, default=None: default)
         monkeypatch.setattr(connections, "bucket", lambda: "b")
         operator = attempts.AttemptOperator(task_id="write", study=STUDY, operation="write", turn="")
         operator.placement = Placement()

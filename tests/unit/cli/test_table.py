@@ -13,7 +13,7 @@ from storebench.cli.output.table import (
     print_results,
     print_runs,
 )
-from storebench.results.export.rows import as_csv, as_json
+from storebench.results.export.flat_files import as_csv, as_json
 from storebench.study.record import StudyRecord
 from tests.unit.example import STUDY, cell
 

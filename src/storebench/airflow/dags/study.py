@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Param, XComArg, get_current_context, task, task_group
+from airflow.sdk import DAG, BaseOperator, Context, Param, XComArg, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
@@ -27,11 +27,11 @@ from storebench.airflow.operators.cleaning import BeforeCellsOperator
 from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.airflow.operators.drops import DropOperator
 from storebench.airflow.operators.run_end import close_stopped, failed_step
-from storebench.airflow.servers.steps import PROVISION, REMOVE, ProvisionOperator, remove_servers
+from storebench.airflow.servers.provision import Servers, groups_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.planning.doc import cleared, doc_of
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pools
-from storebench.planning.params import MEASURED, check_presets, sections_of
+from storebench.planning.params import MEASURED, check_presets, run_values, sections_of
 from storebench.planning.turns import killed_of
 from storebench.results.database.repository import run_id_of
 from storebench.results.runs.gaps import fill_gaps
@@ -44,6 +44,7 @@ from storebench.study.record import StudyRecord
 from storebench.study.reserved import DROP
 from storebench.study.studies import folder
 
+AGGREGATE = "aggregate"  # the last step of a run
 MOST_NAMED = 50  # failures that a run's error names; the results list all failures
 
 
@@ -83,7 +84,7 @@ def study_dag(study: Study) -> DAG:
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 
-        @task(trigger_rule="all_done")
+        @task(task_id=AGGREGATE, trigger_rule="all_done")
         def aggregate() -> None:
             """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
             context = get_current_context()
@@ -121,7 +122,7 @@ def study_dag(study: Study) -> DAG:
         planned >> ready >> end  # `ready` cleans up, also in a run without cells
         server_steps: list[Any] = []
         if provisioned_for(study):
-            server_steps = [ProvisionOperator(task_id=PROVISION, study=study)]
+            server_steps = [ProvisionOperator(task_id="servers", study=study)]
             ready >> server_steps[0] >> end
             server_steps.append(_removal())
             server_steps[0] >> server_steps[1]
@@ -156,8 +157,58 @@ def params_of(study: Study) -> dict[str, Param]:
     }
 
 
+class ProvisionOperator(BaseOperator):
+    """The step that provisions the servers of the run's first turn, while nothing is measured.
+
+    Other turns provision their servers themselves, one set after another: the sets of a run and their order are known only when it runs.
+    """
+
+    def __init__(self, *, study: Study, **kwargs: Any) -> None:
+        super().__init__(pool=DEFAULT.slots, retries=0, **kwargs)
+        self.study = study
+        self._stopped = False
+
+    def execute(self, context: Context) -> None:
+        params = run_values(self.study, context["params"])
+        run_id = run_id_of(context["dag"].dag_id, context["run_id"])
+        repository, servers = connections.repository(connections.PATIENCE_S), Servers(run_id)
+        turns = [turn for turn in repository.recorded_turns(run_id) if turn.node_pool == DEFAULT.name]
+        groups = groups_of(self.study, [turn.cell for turn in turns], params)
+        servers.forget_failures()  # this step was cleared
+        first = groups[turns[0].cell] if turns else None
+        try:
+            running = servers.provision(first, params, self.go_on)
+        except StorebenchError as error:
+            print(error, flush=True)
+            if set(groups.values()) != {first}:
+                return  # turns that need these servers fail with the reason, and other turns go on
+            repository.stop_run(run_id, str(error))
+            raise AirflowFailException(str(error)) from None
+        if running is None:
+            print("The first turn of this run needs no servers of its own", flush=True)
+
+    def go_on(self) -> None:
+        """Raise AirflowFailException if Airflow has stopped the task."""
+        if self._stopped:
+            raise AirflowFailException("The task was stopped")
+
+    def on_kill(self) -> None:
+        self._stopped = True
+
+
+def remove_servers(context: Context) -> None:
+    """Remove the run's remaining servers. Airflow runs this step also after a stop, when it skips all other steps that have not begun.
+    Then this step fails: otherwise Airflow would count the run as a success.
+    """
+    remaining = Servers(run_id_of(context["dag"].dag_id, context["run_id"])).release()
+    if remaining:
+        raise AirflowFailException(f"Not removed:\n{remaining}")
+    if states_of_tasks(context, [AGGREGATE]).get(AGGREGATE) == "skipped":
+        raise AirflowFailException("The run was stopped")
+
+
 def _removal() -> Any:
-    @task(task_id=REMOVE)
+    @task(task_id="remove_servers")
     def remove() -> None:
         """Remove the run's remaining servers, also after a failure or a stop."""
         remove_servers(get_current_context())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -24,7 +25,6 @@ from storebench.airflow.images import image, named
 from storebench.airflow.kubernetes import secrets, volumes
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import Placement, with_agent, with_secret, with_shared_memory
-from storebench.airflow.kubernetes.spark_driver import own_pod
 from storebench.airflow.outcome import observe
 from storebench.airflow.servers.provision import Running
 from storebench.attempt import disk
@@ -131,7 +131,7 @@ class StorebenchPodOperator(ObservedPodOperator):
                 key, folder = connections.secret_name(KEY_NAME), str(session.KEY.parent)
                 self.secrets.append(file_of(folder, key))
                 executor = with_secret(executor, key, folder)
-            self.env_vars = [*self.env_vars, *own_pod(str(self.image), executor)]
+            self.env_vars = [*self.env_vars, *_spark_driver_variables(str(self.image), executor)]
 
     @cached_property
     def placement(self) -> Placement:
@@ -225,3 +225,24 @@ class StorebenchPodOperator(ObservedPodOperator):
     def namespace_of_pods(self) -> str:
         """Return the namespace of this node pool's pods."""
         return self.hook.get_namespace() or "default"
+
+
+def _spark_driver_variables(image: str, executor: Mapping[str, Any]) -> list[k8s.V1EnvVar]:
+    """Return the variables of a Spark driver's pod with its name and address and with its executors' pods, for storebench.spark.session."""
+    fields = {
+        session.POD_NAME: "metadata.name",
+        session.POD_IP: "status.podIP",
+        session.POD_NAMESPACE: "metadata.namespace",
+    }
+    variables = [
+        k8s.V1EnvVar(
+            name=name,
+            value_from=k8s.V1EnvVarSource(field_ref=k8s.V1ObjectFieldSelector(field_path=path)),
+        )
+        for name, path in fields.items()
+    ]
+    variables.append(k8s.V1EnvVar(name=session.IMAGE, value=image))
+    variables.append(k8s.V1EnvVar(name=session.EXECUTOR_POD, value=json.dumps(executor)))
+    if api := Variable.get("storebench_kubernetes_api", default=None):
+        variables.append(k8s.V1EnvVar(name=session.API, value=api))
+    return variables

@@ -1,9 +1,12 @@
-"""Write answers of the results database as CSV and Parquet files with the same columns."""
+"""Write results in flat formats: rows as CSV or JSON, and answers of the database as CSV and Parquet files with the same columns."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import uuid
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,30 @@ from storebench.results.database.connection import Database, Row
 
 BATCH_ROWS = 10_000
 
+Rows = Sequence[Mapping[str, Any]]
+
+
+def as_csv(rows: Rows) -> str:
+    """Return all columns as CSV with a header. Objects are JSON."""
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {name: json.dumps(value) if isinstance(value, dict) else value for name, value in row.items()}
+            for row in rows
+        )
+    return out.getvalue()
+
+
+def as_json(rows: Rows) -> str:
+    """Return a JSON list of objects with all columns. Times are in ISO 8601."""
+
+    def text_of(value: Any) -> str:
+        return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+    return json.dumps([dict(row) for row in rows], default=text_of, indent=2) + "\n"
+
 
 class FlatFiles(Database):
     """The writer of files. It writes row by row, since an answer may be larger than the memory."""
@@ -27,7 +54,8 @@ class FlatFiles(Database):
         """
         try:
             import pyarrow as pa
-            from pyarrow import csv, parquet
+            from pyarrow import csv as arrow_csv
+            from pyarrow import parquet
         except ImportError:
             raise SpecError("Parquet files need the Python package pyarrow, which is not installed") from None
         rows = 0
@@ -37,13 +65,13 @@ class FlatFiles(Database):
                 [(column.name, _type(pa, reader, column)) for column in reader.description or ()]
             )
             with (
-                csv.CSVWriter(stem.with_suffix(".csv"), schema) as as_csv,
-                parquet.ParquetWriter(stem.with_suffix(".parquet"), schema) as as_parquet,
+                arrow_csv.CSVWriter(stem.with_suffix(".csv"), schema) as csv_file,
+                parquet.ParquetWriter(stem.with_suffix(".parquet"), schema) as parquet_file,
             ):
                 while batch_rows := reader.fetchmany(BATCH_ROWS):
                     batch = pa.RecordBatch.from_pylist([_plain(row) for row in batch_rows], schema)
-                    as_csv.write(batch)
-                    as_parquet.write(batch)
+                    csv_file.write(batch)
+                    parquet_file.write(batch)
                     rows += len(batch_rows)
         return rows
 
