@@ -30,7 +30,8 @@ class CellByCell(PriorityWeightStrategy):
     task by task. The hash of the run's id orders the runs, because Airflow does not tell the run's start when a task gets its weight.
     """
 
-    # Airflow stores this module name with each DAG. Keep the name if the module moves: Airflow must still read the stored DAGs.
+    # An earlier place of this module. Airflow stores the name in each serialized DAG, and reads the class by it. Airflow writes the newest
+    # version of a DAG again when it parses the file, but never the versions of earlier runs: the page of such a run must still open.
     __module__ = "storebench.airflow.priority"
 
     def get_weight(self, ti: TaskInstance) -> int:

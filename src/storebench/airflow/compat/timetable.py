@@ -28,7 +28,8 @@ class GridTimetable(Timetable):
     timetable, until Airflow reads the DAG's file again.
     """
 
-    # Airflow stores this module name with each DAG. Keep the name if the module moves: Airflow must still read the stored DAGs.
+    # An earlier place of this module. Airflow stores the name in each serialized DAG, and reads the class by it. Airflow writes the newest
+    # version of a DAG again when it parses the file, but never the versions of earlier runs: the page of such a run must still open.
     __module__ = "storebench.airflow.timetable"
     partitioned = True
     description = "Does not run by itself. A backfill makes one run for each cell of the grid"
