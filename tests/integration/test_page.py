@@ -25,7 +25,7 @@ from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app
 from storebench.web.reading import Reading
 from storebench.web.report import write_report
-from tests.bulk import RANKED_BY, bulk_study
+from tests.bulk import RANKED_BY, bulk_study, cell_at
 from tests.integration.conftest import required
 from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY, timed
 
@@ -638,3 +638,23 @@ def test_a_report_of_an_unknown_run_is_refused(database, tmp_path):
     with pytest.raises(SpecError, match="There is no run 'nothing'"):
         write_report(database, "nothing", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_overview_says_what_the_ranking_says_with_the_newest_runs(client, run, cells):
+    seed = cells[0].seed
+    some = [cell_at(store, seed, batch="10") for store in ("mongodb", "elasticsearch")]
+    seconds = {"mongodb": 2.0, "elasticsearch": 3.0}
+    names = [
+        run(some, 6, lambda cell, turn: seconds[cell.store] * (1 + turn.repeat / 1000)) for _ in range(2)
+    ]
+    (study,) = get(client, "overview", study=STUDY)["studies"]
+    ranking = get(client, "ranking", study=STUDY)
+    standing = study["standings"][0]
+    first = [line["cell_key"] for line in ranking["ranked"] if line["place"] == 1]
+    assert (standing["operation"], standing["metric"]) == (ranking["operation"], ranking["metric"])
+    assert [best["cell_key"] for best in standing["best"]] == first
+    assert (standing["ranked"], standing["excluded"]) == (len(ranking["ranked"]), len(ranking["excluded"]))
+    assert [run["airflow_run_id"] for run in study["runs"][:2]] == names[::-1]
+    assert study["runs"][0]["label"] == f"elasticsearch, mongodb, {ROWS:,} rows"
+    assert study in get(client, "overview")["studies"]
+    assert "Unknown study" in get(client, "overview", answers=404, study="nonesuch")["detail"]

@@ -17,8 +17,8 @@ def disk(folder: Path) -> None:
 
     Set the Airflow Variable storebench_uncached_mb_per_s to this number. Cold reads that are more than twice as fast are then marked.
     """
+    from storebench.answers.units import figure_text
     from storebench.attempt.disk import AIRFLOW_VARIABLE, measure
-    from storebench.cli.output.units import figure_text
 
     uncached = measure(folder)
     read, duration = figure_text(uncached.bytes_read, "bytes"), figure_text(uncached.seconds, "s")

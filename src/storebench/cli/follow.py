@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from storebench.answers.units import figure_text
 from storebench.cli.airflow_api import Airflow, Look, Task, name_of
 from storebench.cli.output.table import differing_columns, remark
-from storebench.cli.output.units import figure_text
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.forecast.expected import range_of

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 
 from storebench.answers.artifacts import AttemptSeries, Histogram
+from storebench.answers.units import column
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
-from storebench.cli.output.units import column
 from storebench.study.cell import Cell
 
 PERCENTILES = (50, 90, 99, 99.9, 100)  # the percentiles in a table; CSV and JSON have all values

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 
 from storebench.answers.claims import expected_ratio, places_text, ratio_text, rules
-from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.answers.units import NOTHING
+from storebench.cli.output.listing import Column, print_listing
 from storebench.results.comparison.claims import Case, Judged
 
 # A test finds the tables of claims in the documentation by this column.

@@ -6,9 +6,9 @@ from collections import Counter
 
 from rich.console import Console
 
-from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.answers.units import NOTHING, compared, ratio_text
+from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
-from storebench.cli.output.units import compared, ratio_text
 from storebench.results.comparison.compare import Comparison
 from storebench.results.statistics.intervals import CONFIDENCE, Interval
 from storebench.results.statistics.verdicts import TEST, Verdict, alike_share, noise_floor

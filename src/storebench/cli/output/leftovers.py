@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from storebench.answers.units import column, figure_text
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.units import column, figure_text
 from storebench.results.leftovers.unneeded import Unneeded
 
 RUNS = [Column("run"), Column("state", prose=True)]

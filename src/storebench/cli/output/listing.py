@@ -15,7 +15,8 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-NOTHING = "-"  # the text of a missing value
+from storebench.answers.units import NOTHING
+
 PROSE_WIDTH = 24  # the smallest width of a column of sentences
 GAP = 2  # spaces between two columns
 

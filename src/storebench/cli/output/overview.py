@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from storebench.answers.units import column
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.sentences import Larger, sentences, where_of
 from storebench.cli.output.table import cautions, differing_columns, remark
-from storebench.cli.output.units import column
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import metrics_of, scalars_of, value_of
 from storebench.results.database.queries import counts

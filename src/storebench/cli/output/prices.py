@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
-from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.answers.units import NOTHING, column
+from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
-from storebench.cli.output.units import column
 from storebench.results.forecast.price import COVERS, Price
 from storebench.study.cell import Cell
 

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from storebench.answers.rankings import BEST
 from storebench.answers.rankings import Ranking as Answer
-from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.answers.units import NOTHING, Figures, compared
+from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
-from storebench.cli.output.units import Figures, compared
 from storebench.results.comparison.compare import label_text
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured

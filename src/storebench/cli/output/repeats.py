@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from storebench.cli.output.listing import NOTHING, Column, print_listing
+from storebench.answers.units import NOTHING
+from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
 from storebench.results.comparison.repeats import Plan
 from storebench.results.statistics.power import MOST_UNITS, POWER

@@ -12,9 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from storebench.cli.output.listing import NOTHING
+from storebench.answers.units import NOTHING, figure_text
 from storebench.cli.output.table import differing_columns
-from storebench.cli.output.units import figure_text
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
 from storebench.results.database.queries import counts

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from storebench.cli.output.listing import NOTHING, Column, print_listing
-from storebench.cli.output.units import column
+from storebench.answers.units import NOTHING, column
+from storebench.cli.output.listing import Column, print_listing
 from storebench.results.database.queries import superseded
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
@@ -34,7 +34,7 @@ RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
 def print_results(console: Console, rows: Rows, studies: Mapping[str, StudyRecord]) -> None:
-    """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.cli.output.units`).
+    """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.answers.units`).
 
     Memory and CPU include the pods that an attempt has started, and name their cover: a client without its server, or the engine itself.
     CSV, JSON and SQL have all other columns. `studies`: the records of the rows' studies.

@@ -1,5 +1,5 @@
 /**
- * Format figures: three significant digits, in the unit that keeps them short. `storebench.cli.output.units` formats likewise on the command
+ * Format figures: three significant digits, in the unit that keeps them short. `storebench.answers.units` formats likewise on the command
  * line, and documents the rule by which compared figures share a unit. Both modules are tested with tests/figures.json.
  */
 

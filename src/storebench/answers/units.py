@@ -15,8 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from storebench.cli.output.listing import NOTHING
-
+NOTHING = "-"  # the text of a missing value
 DIGITS = 3
 RANGE = 1000  # the largest ratio of compared figures that share a unit
 WHOLE = {"", "B"}  # whole numbers in these units are exact

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storebench.cli.output.units import SCALES, column, compared, figure_text, ratio_text
+from storebench.answers.units import SCALES, column, compared, figure_text, ratio_text
 
 PAGE = Path(__file__).parents[3] / "src" / "storebench" / "web" / "page" / "tests"
 TABLE = json.loads((PAGE / "figures.json").read_text())
