@@ -41,9 +41,9 @@ class NextStep(Answer):
     )
     text: str
     operation: str | None = None
-    run: str | None = Field(None, description="The run to watch, or the run in which to compare")
+    run: str | None = Field(default=None, description="The run to watch, or the run in which to compare")
     by: str | None = Field(
-        None,
+        default=None,
         description="Two values to compare within the run, such as store=A,B; None to start a run with `params`",
     )
     params: dict[str, Any] = Field(default={}, description="Parameters of a run that measures the cells")
@@ -102,9 +102,9 @@ def _ranking(queries: Queries, study: str, operation: str) -> Ranking | None:
 
 def _next_step(runs: Sequence[Run], rankings: Sequence[Ranking]) -> NextStep:
     """Return the next step: watch a run, start the first run, decide, measure a second cell, or compare."""
-    for run in runs:
-        if run.state == "running":
-            return NextStep(kind="watch", text="A run is in progress.", run=run.id)
+    for newest in runs:
+        if newest.state == "running":
+            return NextStep(kind="watch", text="A run is in progress.", run=newest.id)
     ranked = [ranking for ranking in rankings if ranking.lines]
     if not ranked:
         failed = " The newest run has no attempt that counts." if runs else ""

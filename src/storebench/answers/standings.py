@@ -23,7 +23,7 @@ from storebench.results.ranking.exclusion import (
     BOUND,
     DISTURBED,
     ELSEWHERE,
-    LIMIT,
+    FLOOR,
     SERVICE_BOUND,
     UNLIKE,
     UNVERIFIED,
@@ -160,7 +160,7 @@ def _scope(study: StudyRecord, ranking: Ranking) -> str:
 def _excluded_text(ranking: Ranking) -> str:
     """Return a sentence with the numbers of excluded cells by their first reason; empty if only the floor is excluded."""
     reasons = [[reason.reason for reason in cell.reasons] for cell in ranking.excluded]
-    counts = Counter(names[0] for names in reasons if names and LIMIT not in names)
+    counts = Counter(names[0] for names in reasons if names and FLOOR not in names)
     texts = [f"{counts[name]} {text}" for name, text in EXCLUDED.items() if counts[name]]
     return f"Not ranked: {', '.join(texts)}." if texts else ""
 
