@@ -300,6 +300,7 @@ export const RUN: Run = {
   code_version: "0.1.0",
   order_seed: 1,
   params: {},
+  label: "mongodb, 2,000 rows",
   stores: ["mongodb"],
   rows: 2000,
   seed: 7,
