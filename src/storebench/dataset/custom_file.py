@@ -15,7 +15,7 @@ from typing import Any
 
 from storebench import protocol, s3
 from storebench.dataset import custom_tables
-from storebench.dataset.csv50 import OWN
+from storebench.dataset.csv50 import CUSTOM_FILE
 from storebench.dataset.custom_csv import Unusable
 from storebench.dataset.manifest import CSV, Manifest
 from storebench.dataset.upload import Parts, complete_manifest, send_csv, send_manifest
@@ -35,7 +35,7 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
     where these would be too long for the pod's termination message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
     """
-    if prefix != (expected := folder_of(OWN.id(seed))):
+    if prefix != (expected := folder_of(CUSTOM_FILE.id(seed))):
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
         )

@@ -12,11 +12,13 @@ from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
 from storebench.planning import checks
 from storebench.study import custom_files
-from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
+from storebench.study.dataset import FILE, MANIFEST, CustomFile, folder_of, seed_of
 from storebench.study.model import Study
 from storebench.study.run_params import RunParams, study_values
 
-Make = Callable[[File, DatasetSpec], None]  # makes the dataset of a file in a pod; raises a StorebenchError
+Make = Callable[
+    [CustomFile, DatasetSpec], None
+]  # makes the dataset of a file in a pod; raises a StorebenchError
 SHOWN_COLUMNS = 100
 
 
