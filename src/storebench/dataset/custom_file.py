@@ -29,7 +29,7 @@ LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reac
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
-    """Make the dataset of a user's file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
+    """Make the dataset of a custom file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
 
     `seed` stands for the planned version of the file. Return the manifest of the dataset below `prefix`, without checksums and fields
     where these would be too long for the pod's termination message.

@@ -1,4 +1,4 @@
-"""Make a run's dataset from a user's own file. The plan needs the dataset's size and schema before any measurement."""
+"""Make a run's dataset from a custom file. The plan needs the dataset's size and schema before any measurement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN_COLUMNS = 100
 def with_file(
     study: Study, params: RunParams, make: Make | None
 ) -> tuple[RunParams, Mapping[str, Any] | None]:
-    """Return a run's parameters, and the manifest of the dataset of the user's own file. Without a file, the manifest is None.
+    """Return a run's parameters, and the manifest of the dataset of the custom file. Without a file, the manifest is None.
 
     `make` makes the dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
     identifies the file's version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.

@@ -85,7 +85,7 @@ class DatasetOperator(BeforeCellsOperator):
         return _manifest(self.message())
 
     def made_for_plan(self, context: Context, custom_file: CustomFile, spec: DatasetSpec) -> None:
-        """Make the dataset of a user's own file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
+        """Make the dataset of a custom file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
         making = copy(self)
         try:
             making.made(custom_file.pod, spec, context)
