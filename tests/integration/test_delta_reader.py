@@ -24,7 +24,7 @@ from storebench.dataset.schema import FIELD_NAMES, FIELDS, Field
 from storebench.dataset.typed import ARROW_SCHEMA, arrow_schema, csv_reader
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.bulk_write_read.delta_reader import CLASSPATH, ReaderProcess, checksum_from
-from tests import int96, own_file
+from tests import example_file, int96
 from tests.integration.conftest import ROWS
 
 LOCAL_ROWS = 3_000  # in several batches of Kernel
@@ -308,19 +308,19 @@ def test_s3_that_is_down_is_unreachable(attempt, change_connection):
 @pytest.mark.parametrize("typed", [True, False])
 @pytest.mark.parametrize(("reader", "client"), READERS)
 def test_the_types_of_a_file_of_ones_own_give_its_texts(opened, tmp_path, reader, client, typed):
-    rows = list(map(own_file.texts, own_file.rows()))
+    rows = list(map(example_file.texts, example_file.rows()))
     schema = [
         Field(name, kind, "", nullable=True, scale=scale, precision=precision)
-        for name, (kind, precision, scale) in own_file.TYPES.items()
+        for name, (kind, precision, scale) in example_file.TYPES.items()
     ]
-    data = encoded([own_file.NAMES, *(tuple(row.values()) for row in rows)])
+    data = encoded([example_file.NAMES, *(tuple(row.values()) for row in rows)])
     arrow = arrow_schema(schema)
     table = pa.Table.from_batches(csv_reader(io.BytesIO(data), arrow), arrow)
     write(tmp_path / "own", table if typed else pa.Table.from_pylist(rows))
-    expected = TableChecksum(own_file.NAMES)
-    expected.update({name: [row[name] for row in rows] for name in own_file.NAMES})
+    expected = TableChecksum(example_file.NAMES)
+    expected.update({name: [row[name] for row in rows] for name in example_file.NAMES})
     process, _ = opened(reader, tmp_path / "own", client)
-    assert process.ask("read")["rows"] == own_file.ROWS
+    assert process.ask("read")["rows"] == example_file.ROWS
     assert vars(checksum(process, schema)) == vars(expected)
 
 

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "glossary.md"
 FOUND = re.findall(r"^\| \*\*(.+?)\*\* \|", PAGE.read_text(), re.MULTILINE)
 # A record (DatasetRecord) is the recorded form of a word, and has no entry of its own.
 CLASSES = {
-    value.__name__.lower()
+    re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value.__name__).lower()  # CustomFile: a custom file
     for module in (model, dataset, cell, base)
     for value in vars(module).values()
     if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__

@@ -22,7 +22,7 @@ VARIABLE = "STOREBENCH_DATASET"
 class DatasetSpec:
     """The specification of a dataset for its pod: rows and seed, and `dataset`, the prefix of its keys in the bucket.
 
-    `axes`: values of the axes that shape the dataset. `file`: the address `s3://bucket/key` of a user's file to make the dataset of; then
+    `axes`: values of the axes that shape the dataset. `file`: the address `s3://bucket/key` of a custom file to make the dataset of; then
     `rows` is the largest allowed number of rows, and the seed identifies the file's version.
     """
 
@@ -57,7 +57,7 @@ def main(program: str) -> None:
     """Make or find the dataset with the function `program` (`module:function`), and leave the manifest in the termination message.
 
     The function takes an S3 client, the bucket, the prefix of the dataset's keys, rows, seed, the values of axes by name, and `file` for a
-    dataset made of a user's file. It writes the manifest last and returns it. The operator checks the manifest. Raises a StorebenchError.
+    dataset made of a custom file. It writes the manifest last and returns it. The operator checks the manifest. Raises a StorebenchError.
     """
     raise_on_sigterm()
     began_s = time.perf_counter()

@@ -3,9 +3,9 @@
 from storebench.dataset.generate import ESTIMATED_ROW_BYTES, MAX_ROWS
 from storebench.dataset.schema import SCHEMA_VERSION
 from storebench.stores.base import Pod
-from storebench.study.dataset import Dataset, File
+from storebench.study.dataset import CustomFile, Dataset
 
-OWN = File(
+CUSTOM_FILE = CustomFile(
     name="own",
     version=2,
     max_rows=MAX_ROWS,
@@ -18,5 +18,5 @@ CSV50 = Dataset(
     row_bytes=ESTIMATED_ROW_BYTES,
     max_rows=MAX_ROWS,
     pod=Pod(arguments=("dataset", "storebench.dataset.upload:make")),
-    own=OWN,
+    custom_file=CUSTOM_FILE,
 )

@@ -1,4 +1,4 @@
-"""Read the records of a CSV file of one's own, or say in words why the file is no CSV."""
+"""Read the records of a custom CSV file, or say in words why the file is no CSV."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from storebench import protocol, s3
 from storebench.dataset import custom_tables
-from storebench.dataset.csv50 import OWN
+from storebench.dataset.csv50 import CUSTOM_FILE
 from storebench.dataset.custom_csv import Unusable
 from storebench.dataset.manifest import CSV, Manifest
 from storebench.dataset.upload import Parts, complete_manifest, send_csv, send_manifest
@@ -29,13 +29,13 @@ LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reac
 
 
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
-    """Make the dataset of a user's file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
+    """Make the dataset of a custom file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
 
     `seed` stands for the planned version of the file. Return the manifest of the dataset below `prefix`, without checksums and fields
     where these would be too long for the pod's termination message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
     """
-    if prefix != (expected := folder_of(OWN.id(seed))):
+    if prefix != (expected := folder_of(CUSTOM_FILE.id(seed))):
         raise SpecError(
             f"This image makes the dataset {expected}, not {prefix}: build it from the code that Airflow runs"
         )

@@ -21,7 +21,7 @@ CSV = "data.csv"  # its name in the dataset's folder
 class Manifest:
     """Rows, bytes, SHA-256 of the whole CSV (header included), and its checksums (storebench.dataset.checksum).
 
-    `schema` are its fields, and `file` is what it was made of: they are there for a file of one's own.
+    `schema` are its fields, and `file` is what it was made of: they are there for a custom file.
     """
 
     schema_version: int

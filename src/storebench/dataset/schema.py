@@ -23,7 +23,7 @@ class Field:
     - `string`: itself. Never empty, no space at an end, and never a text that reads as one of the types above, so that
       a store which infers types from the CSV (Spark, pandas) keeps it as text
 
-    A null is the empty text. Dates and timestamps have years from 0001 to 9999. A decimal of a file of one's own has bounds of its own
+    A null is the empty text. Dates and timestamps have years from 0001 to 9999. A decimal of a custom file has bounds of its own
     (storebench.dataset.columns).
     """
 

@@ -185,12 +185,12 @@ class Store(ABC):
 
     @classmethod
     def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:
-        """Return why the store cannot hold the data of a user's file; empty if it can. `manifest`: of the dataset made of the file."""
+        """Return why the store cannot hold the data of a custom file; empty if it can. `manifest`: of the dataset made of the file."""
         return ""
 
     @classmethod
     def cannot_give_back(cls, manifest: Mapping[str, Any], client: str) -> str:
-        """Return why `client` cannot read back data of a user's file that the store holds; empty if it can."""
+        """Return why `client` cannot read back data of a custom file that the store holds; empty if it can."""
         return ""
 
     @classmethod

@@ -91,9 +91,11 @@ def _of_numbers(study: Study) -> Iterable[str]:
             f"dataset.{name}": getattr(dataset, name) for name in ("version", "row_bytes", "max_rows")
         }
         names = {"dataset.name": dataset.name} if dataset.name else {}  # the CSV's ids have no name
-        if custom_file := dataset.own:
-            numbers |= {f"dataset.own.{name}": getattr(custom_file, name) for name in ("version", "max_rows")}
-            names["dataset.own.name"] = custom_file.name
+        if custom_file := dataset.custom_file:
+            numbers |= {
+                f"dataset.custom_file.{name}": getattr(custom_file, name) for name in ("version", "max_rows")
+            }
+            names["dataset.custom_file.name"] = custom_file.name
         yield from (
             f"{what} is {name!r}: lower-case letters, digits, _ and -, a letter first, at most 63"
             for what, name in names.items()

@@ -12,12 +12,12 @@ from storebench.fields import Text
 from storebench.stores.base import Pod
 
 MANIFEST = "manifest.json"  # in the dataset's folder; written last, so its presence shows that the dataset is complete
-# The form of the ids that `Dataset.id` and `File.id` return
+# The form of the ids that `Dataset.id` and `CustomFile.id` return
 ID = re.compile(
     r"(?:[a-z][a-z0-9_-]{0,62}/)?v[0-9]{1,9}(?:/[a-z][a-z0-9_]{0,54}=[^/\x00-\x1f]{1,100})*/(?:rows=[0-9]{1,19}/seed|file)=[0-9]{1,19}"
 )
 MAX_SEED = 2**53 - 1  # the largest integer that every JSON reader keeps
-FILE = "dataset"  # the parameter of a run that names a user's file
+FILE = "dataset"  # the parameter of a run that names a custom file: a user's file or folder in S3
 FILE_FIELD = Text(
     title="Dataset",
     text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**, or a folder of such"
@@ -32,8 +32,8 @@ FILE_FIELD = Text(
 
 
 @dataclass(frozen=True)
-class FileRecord:
-    """The dataset made of a user's file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
+class CustomFileRecord:
+    """The dataset made of a custom file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
     of each column."""
 
     name: str
@@ -46,8 +46,8 @@ class FileRecord:
 
 
 @dataclass(frozen=True)
-class File(FileRecord):
-    """The dataset made of a user's file, with the pod that makes the dataset."""
+class CustomFile(CustomFileRecord):
+    """The dataset made of a custom file, with the pod that makes the dataset."""
 
     pod: Pod
 
@@ -68,8 +68,8 @@ class DatasetRecord:
     axes: tuple[str, ...] = field(
         default=(), kw_only=True
     )  # names of the study's axes whose values shape the data
-    # for a user's file as the dataset: then the study has the parameter FILE
-    own: FileRecord | None = field(default=None, kw_only=True)
+    # for a custom file as the dataset: then the study has the parameter FILE
+    custom_file: CustomFileRecord | None = field(default=None, kw_only=True)
 
     def id(self, rows: int, seed: int, values: Mapping[str, str] | None = None) -> str:
         """Return the name of a dataset in the results and in S3: `v1/rows=20000/seed=42`. `values`: a cell's values by axis."""
@@ -84,7 +84,7 @@ class Dataset(DatasetRecord):
     """The data that a study's attempts work on, with the pod that makes the data."""
 
     pod: Pod
-    own: File | None = field(default=None, kw_only=True)
+    custom_file: CustomFile | None = field(default=None, kw_only=True)
 
 
 def seed_of(file: str, version: str, size: int) -> int:

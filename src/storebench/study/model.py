@@ -16,7 +16,7 @@ from storebench.fields import Field
 from storebench.stores.base import Store, split
 from storebench.study.check import problems
 from storebench.study.claim import Claim
-from storebench.study.dataset import FILE, Dataset, File
+from storebench.study.dataset import FILE, CustomFile, Dataset
 from storebench.study.planned import Planning
 from storebench.study.reserved import CLIENT, DROP, OPERATION, STORE
 from storebench.study.run_params import RunParams, study_values
@@ -232,9 +232,9 @@ class Study(Planning):
         """Return the parameters beside the stores' options."""
         return self.params
 
-    def custom_file(self, params: RunParams) -> File | None:
-        """Return the dataset of a user's file if the run's parameters name a file, else None."""
-        return self.dataset.own if self.dataset and study_values(params).get(FILE) else None
+    def custom_file(self, params: RunParams) -> CustomFile | None:
+        """Return the dataset of a custom file if the run's parameters name a file, else None."""
+        return self.dataset.custom_file if self.dataset and study_values(params).get(FILE) else None
 
     def params_and_options(self) -> dict[str, Field]:
         """Return the parameters of a run that only some studies have: the study's own, and the options of its stores."""

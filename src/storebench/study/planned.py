@@ -101,6 +101,6 @@ class Planning:
         """Return the id of a cell's dataset; None for a study without a dataset. `values`: the run's parameters, which may name a file."""
         if self.dataset is None:
             return None
-        if self.dataset.own and (values or {}).get(FILE):
-            return self.dataset.own.id(cell.seed)
+        if self.dataset.custom_file and (values or {}).get(FILE):
+            return self.dataset.custom_file.id(cell.seed)
         return self.dataset.id(cell.rows, cell.seed, dict(cell.axes))

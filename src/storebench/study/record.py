@@ -14,7 +14,7 @@ from storebench.fields import Field as RunField
 from storebench.fields import field_of
 from storebench.stores.base import Store, connection_named, is_server, server_named, split
 from storebench.study.claim import Claim
-from storebench.study.dataset import Dataset, DatasetRecord, FileRecord
+from storebench.study.dataset import CustomFileRecord, Dataset, DatasetRecord
 from storebench.study.model import Axis, Better, Chart, Kind, Metric, Operation, Preset, Study
 from storebench.study.planned import Planning
 from storebench.study.run_params import RunParams, study_values
@@ -208,8 +208,15 @@ class StudyRecord(Planning, Record):
     @field_validator("dataset", mode="before")
     @classmethod
     def _complete_dataset(cls, dataset: Any) -> Any:
-        """Add the fields that a dataset of an earlier version lacks."""
-        return {**DATASET_OF_EARLIER, **dataset} if isinstance(dataset, Mapping) else dataset
+        """Add the fields that a dataset of an earlier version lacks, and rename `own`."""
+        if not isinstance(dataset, Mapping):
+            return dataset
+        custom_file = {"custom_file": dataset["own"]} if "own" in dataset else {}
+        return {
+            **DATASET_OF_EARLIER,
+            **custom_file,
+            **{name: dataset[name] for name in dataset if name != "own"},
+        }
 
     @field_validator("stores", mode="before")
     @classmethod
@@ -284,7 +291,9 @@ def _each_of(values: Any, changes_of: Callable[[Mapping[str, Any]], Mapping[str,
 
 def _dataset_record(dataset: Dataset) -> DatasetRecord:
     """Create the record of a dataset. The record excludes the pods that make the dataset."""
-    custom_file = dataset.own and FileRecord(dataset.own.name, dataset.own.version, dataset.own.max_rows)
+    custom_file = dataset.custom_file and CustomFileRecord(
+        dataset.custom_file.name, dataset.custom_file.version, dataset.custom_file.max_rows
+    )
     return DatasetRecord(
         dataset.name,
         dataset.version,
@@ -292,5 +301,5 @@ def _dataset_record(dataset: Dataset) -> DatasetRecord:
         dataset.row_bytes,
         dataset.max_rows,
         axes=dataset.axes,
-        own=custom_file,
+        custom_file=custom_file,
     )

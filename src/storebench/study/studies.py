@@ -13,7 +13,7 @@ from pathlib import Path
 from storebench.errors import SpecError, did_you_mean, unknown
 from storebench.stores.base import Pod
 from storebench.study.claim import Claim
-from storebench.study.dataset import Dataset, File
+from storebench.study.dataset import CustomFile, Dataset
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 
 MARK = "study_dag"  # the function that only a study's file calls
@@ -24,7 +24,7 @@ PARTS = (
     Chart,
     Claim,
     Dataset,
-    File,
+    CustomFile,
     Metric,
     Operation,
     Pod,

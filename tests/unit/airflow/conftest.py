@@ -43,7 +43,6 @@ def cluster(monkeypatch):
     monkeypatch.setattr(connections, "bucket", lambda: "storebench")
     monkeypatch.setattr(connections, "pod", lambda name: SimpleNamespace(to_json=lambda: "{}"))
     monkeypatch.setattr(pods, "image", lambda name: f"storebench/{name}:1")
-    monkeypatch.setattr(pods, "Variable", SimpleNamespace(get=lambda name, default=None: default))
     helper = "airflow.providers.cncf.kubernetes.kubernetes_helper_functions._default_wait"
     monkeypatch.setattr(helper, tenacity.wait_none())
     monkeypatch.setattr(calls, "LONGEST_WAIT_S", 0.01)

@@ -250,4 +250,4 @@ def test_a_plans_pod_that_fails_is_the_reason(cluster, account):
     operator = DatasetOperator(task_id="dataset", study=STUDY)
     spec = operator.spec_of("own/v2/file=1", plan.grid_of(STUDY, run_values(STUDY, {})).cells[0])
     with pytest.raises(StoreRefused, match=r"The dataset was not made: .*it has no rows"):
-        operator.made_for_plan(context("plan"), STUDY.dataset.own, spec)
+        operator.made_for_plan(context("plan"), STUDY.dataset.custom_file, spec)

@@ -15,13 +15,13 @@ from pyarrow import parquet as pq
 from storebench import protocol
 from storebench.dataset import custom_csv, custom_file, custom_tables
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.csv50 import OWN
+from storebench.dataset.csv50 import CUSTOM_FILE
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.typed import arrow_schema, canonical, csv_reader
 from storebench.errors import SpecError
 from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
-from tests import own_file
+from tests import example_file
 from tests.unit.dataset.test_upload import FakeS3
 
 VERSION = '"1"'
@@ -62,38 +62,38 @@ def made(s3, data, key="mine.csv", rows=10**9):
 def made_of(s3, file, rows=10**9):
     files = custom_files.find(s3, file)
     seed = seed_of(file, files.version, files.size)
-    folder = folder_of(OWN.id(seed))
+    folder = folder_of(CUSTOM_FILE.id(seed))
     message = custom_file.make(s3, "bucket", folder, rows, seed, file=file)
     return Manifest.load(s3, "bucket", folder + "manifest.json"), message
 
 
 @pytest.mark.parametrize(
-    ("key", "data"), [("a.csv", own_file.as_csv()), ("b.parquet", own_file.as_parquet())]
+    ("key", "data"), [("a.csv", example_file.as_csv()), ("b.parquet", example_file.as_parquet())]
 )
 def test_a_file_becomes_the_same_rows_with_types(s3, key, data):
     manifest, message = made(s3, data, key)
     copy = s3.objects[manifest.key]
     assert list(csv.DictReader(io.StringIO(copy.decode(), newline=""))) == list(
-        map(own_file.texts, own_file.rows())
+        map(example_file.texts, example_file.rows())
     )
     found = {field.name: (field.type, field.precision, field.scale) for field in manifest.schema}
-    assert found == own_file.TYPES
-    assert {field.name for field in manifest.schema if field.nullable} == own_file.NULLABLE
-    assert (manifest.rows, manifest.bytes) == (own_file.ROWS, len(copy))
+    assert found == example_file.TYPES
+    assert {field.name for field in manifest.schema if field.nullable} == example_file.NULLABLE
+    assert (manifest.rows, manifest.bytes) == (example_file.ROWS, len(copy))
     assert manifest.sha256 == hashlib.sha256(copy).hexdigest()
     assert protocol.problem("manifest", message) is None
     assert message["file"] == f"s3://bucket/{key}" and message["schema"][0]["name"] == "order_no"
 
 
 def test_both_kinds_of_file_become_the_same_bytes(s3):
-    first, _ = made(s3, own_file.as_csv(), "a.csv")
-    second, _ = made(s3, own_file.as_parquet(), "b.parquet")
+    first, _ = made(s3, example_file.as_csv(), "a.csv")
+    second, _ = made(s3, example_file.as_parquet(), "b.parquet")
     assert (first.sha256, first.fields, first.row_sum) == (second.sha256, second.fields, second.row_sum)
 
 
 def test_a_store_with_types_gives_the_same_texts_back(s3):
-    manifest, _ = made(s3, own_file.as_csv())
-    total = TableChecksum(list(own_file.NAMES))
+    manifest, _ = made(s3, example_file.as_csv())
+    total = TableChecksum(list(example_file.NAMES))
     for batch in csv_reader(io.BytesIO(s3.objects[manifest.key]), arrow_schema(manifest.schema)):
         total.update(canonical(dict(zip(batch.schema.names, batch.columns, strict=True)), manifest.schema))
     assert total.diff(manifest) == []
@@ -103,8 +103,8 @@ def test_a_store_with_types_gives_the_same_texts_back(s3):
 def test_a_large_file_goes_up_in_parts(s3, monkeypatch):
     monkeypatch.setattr(custom_file, "PART_BYTES", 20_000)
     monkeypatch.setattr(custom_tables, "CHUNK_ROWS", 100)
-    manifest, _ = made(s3, own_file.as_csv())
-    assert s3.calls["upload_part"] > 5 and manifest.rows == own_file.ROWS
+    manifest, _ = made(s3, example_file.as_csv())
+    assert s3.calls["upload_part"] > 5 and manifest.rows == example_file.ROWS
 
 
 def test_what_is_there_is_not_made_again_and_what_is_damaged_is(s3):
@@ -129,7 +129,7 @@ def test_the_file_that_was_planned_is_the_one_that_is_taken(s3):
     s3.objects["mine.csv"] = b"a\n1\n"
     seed = seed_of("s3://bucket/mine.csv", '"0"', 4)
     with pytest.raises(SpecError, match=r"mine\.csv has changed since this run was planned"):
-        custom_file.make(s3, "bucket", folder_of(OWN.id(seed)), 10, seed, file="s3://bucket/mine.csv")
+        custom_file.make(s3, "bucket", folder_of(CUSTOM_FILE.id(seed)), 10, seed, file="s3://bucket/mine.csv")
     with pytest.raises(SpecError, match="build it from the code that Airflow runs"):
         custom_file.make(s3, "bucket", "datasets/own/v0/file=1/", 10, 1, file="s3://bucket/mine.csv")
 
@@ -234,8 +234,8 @@ def test_a_damaged_page_is_refused_with_its_column(s3, column, name, at):
 
 @pytest.mark.parametrize("key", ["mine.csv", "mine.csv.gz"])
 def test_a_csv_that_is_compressed_with_gzip_is_taken(s3, key):
-    manifest, _ = made(s3, gzip.compress(own_file.as_csv()), key)
-    assert manifest.sha256 == made(s3, own_file.as_csv(), "plain.csv")[0].sha256
+    manifest, _ = made(s3, gzip.compress(example_file.as_csv()), key)
+    assert manifest.sha256 == made(s3, example_file.as_csv(), "plain.csv")[0].sha256
 
 
 def test_damaged_gzip_is_refused(s3):

@@ -10,7 +10,7 @@ from pyarrow import parquet as pq
 from storebench.errors import SpecError, StoreRefused
 from storebench.study import custom_files
 from storebench.study.dataset import seed_of
-from tests import int96, own_file
+from tests import example_file, int96
 from tests.unit.dataset.test_custom_dataset import made, made_of, s3, written
 
 __all__ = ["s3"]  # the fixture
@@ -37,7 +37,7 @@ def cut(data, n):
 
 @pytest.mark.parametrize("address", [FOLDER, FOLDER.rstrip("/")])
 def test_a_folder_that_spark_wrote_is_the_rows_of_its_parts_in_the_order_of_their_names(s3, address):
-    for n, part in enumerate(cut(own_file.as_parquet(), 3)):
+    for n, part in enumerate(cut(example_file.as_parquet(), 3)):
         put(s3, f"orders.parquet/part-{n:05d}", **{"-1a2b-c000.snappy.parquet": part})
     put(
         s3,
@@ -47,8 +47,8 @@ def test_a_folder_that_spark_wrote_is_the_rows_of_its_parts_in_the_order_of_thei
     )
     put(s3, "orders.parquet.old/", **{"part.parquet": b"another folder"})
     manifest, message = made_of(s3, address)
-    assert manifest.sha256 == made(s3, own_file.as_parquet(), "whole.parquet")[0].sha256
-    assert (manifest.rows, message["file"]) == (own_file.ROWS, address)
+    assert manifest.sha256 == made(s3, example_file.as_parquet(), "whole.parquet")[0].sha256
+    assert (manifest.rows, message["file"]) == (example_file.ROWS, address)
 
 
 def test_parts_of_csv_have_one_header_in_the_copy(s3):

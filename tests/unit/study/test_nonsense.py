@@ -21,7 +21,7 @@ from storebench.airflow.dags.study import study_dag
 from storebench.fields import integer
 from storebench.stores.base import Pod
 from storebench.study.claim import Claim
-from storebench.study.dataset import FILE, FILE_FIELD, Dataset, File
+from storebench.study.dataset import FILE, FILE_FIELD, Dataset, CustomFile
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 
 CHANGES = {changes!r}
@@ -91,7 +91,7 @@ STUDY = made(
         max_rows=1000,
         pod=POD,
         axes=("size",),
-        own=made(File, name="own", version=1, max_rows=1000, pod=Pod()),
+        custom_file=made(CustomFile, name="own", version=1, max_rows=1000, pod=Pod()),
     ),
     rows=100,
     params={{"depth": integer(1, 1, 9, "Depth", "How deep.", (1, 2)), FILE: FILE_FIELD}},
@@ -208,7 +208,7 @@ MISSPELT = [
     ("Dataset", "row_bytes", 0, ""),
     ("Dataset", "max_rows", 0, ""),
     ("Dataset", "axes", ("sise",), NEAR),
-    ("File", "version", 0, ""),
+    ("CustomFile", "version", 0, ""),
     ("Claim", "operation", "putt", NEAR),
     ("Claim", "a", {"stor": "paper"}, NEAR),
     ("Claim", "b", {"store": "ston"}, NEAR),

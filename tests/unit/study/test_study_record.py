@@ -107,6 +107,9 @@ def test_a_store_is_recorded_with_the_names_that_queries_read_and_read_by_the_na
     )
     (store,) = recorded.stores
     assert (store.connection, store.provisioned_servers_only, store.floor) == ("mongodb", "as it is", True)
+    earlier = {"name": "own", "version": 2, "max_rows": 9}
+    dataset = StudyRecord.read({"name": "a", "dataset": {"name": "", "version": 1, "own": earlier}}).dataset
+    assert dataset.custom_file.id(5) == "own/v2/file=5"
     (told,) = recorded.as_json()["stores"]
     assert told["server"] == "mongodb" and told["provisioned_servers_only"] == "as it is"
     assert told.keys().isdisjoint({"connection", "own_servers_only", "limit"})

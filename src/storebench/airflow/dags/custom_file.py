@@ -1,4 +1,4 @@
-"""Make a run's dataset from a user's own file. The plan needs the dataset's size and schema before any measurement."""
+"""Make a run's dataset from a custom file. The plan needs the dataset's size and schema before any measurement."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from storebench.attempt.dataset import DatasetSpec
 from storebench.errors import StoreRefused
 from storebench.planning import checks
 from storebench.study import custom_files
-from storebench.study.dataset import FILE, MANIFEST, File, folder_of, seed_of
+from storebench.study.dataset import FILE, MANIFEST, CustomFile, folder_of, seed_of
 from storebench.study.model import Study
 from storebench.study.run_params import RunParams, study_values
 
-Make = Callable[[File, DatasetSpec], None]  # makes the dataset of a file in a pod; raises a StorebenchError
+Make = Callable[
+    [CustomFile, DatasetSpec], None
+]  # makes the dataset of a file in a pod; raises a StorebenchError
 SHOWN_COLUMNS = 100
 
 
 def with_file(
     study: Study, params: RunParams, make: Make | None
 ) -> tuple[RunParams, Mapping[str, Any] | None]:
-    """Return a run's parameters, and the manifest of the dataset of the user's own file. Without a file, the manifest is None.
+    """Return a run's parameters, and the manifest of the dataset of the custom file. Without a file, the manifest is None.
 
     `make` makes the dataset if its manifest is missing. In the returned parameters, `rows` is the file's number of rows, and `seed`
     identifies the file's version. Raises a StorebenchError for a file that does not exist or cannot be a dataset.

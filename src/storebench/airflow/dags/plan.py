@@ -38,7 +38,7 @@ def plan_of(
 ) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
-    `requested`: the run's unchecked parameters. `make` makes the dataset of a user's own file in a pod. If the plan of a run runs again,
+    `requested`: the run's unchecked parameters. `make` makes the dataset of a custom file in a pod. If the plan of a run runs again,
     the run keeps the turns of its first plan. Raises AirflowSkipException if there is nothing to do, and a StorebenchError for a run that
     cannot work. The refused run is recorded with the error.
     """

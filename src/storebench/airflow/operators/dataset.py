@@ -21,7 +21,7 @@ from storebench.planning.topologies import copies_of
 from storebench.results.database.repository import run_id_of
 from storebench.stores.base import Pod
 from storebench.study.cell import Cell
-from storebench.study.dataset import FILE, Dataset, File, folder_of
+from storebench.study.dataset import FILE, CustomFile, Dataset, folder_of
 from storebench.study.model import Study
 from storebench.study.run_params import study_values
 
@@ -84,8 +84,8 @@ class DatasetOperator(BeforeCellsOperator):
         self.run_pod(context, MEMORY)
         return _manifest(self.message())
 
-    def made_for_plan(self, context: Context, custom_file: File, spec: DatasetSpec) -> None:
-        """Make the dataset of a user's own file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
+    def made_for_plan(self, context: Context, custom_file: CustomFile, spec: DatasetSpec) -> None:
+        """Make the dataset of a custom file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
         making = copy(self)
         try:
             making.made(custom_file.pod, spec, context)

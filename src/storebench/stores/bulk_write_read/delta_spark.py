@@ -132,7 +132,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
     def _write_csv(self, clock: OperationClock) -> int:
         """Write all rows at once: Spark reads the CSV. Inferring types is source time; parsing the CSV again for the write is not.
 
-        The types of a user's file are given: Spark would infer a number for 007, and return 7.
+        The types of a custom file are given: Spark would infer a number for 007, and return 7.
         """
         path = f"s3a://{self.source.bucket}/{self.source.key}"
         schema = None if self.source.schema is FIELDS else spark_schema(self.source.schema)

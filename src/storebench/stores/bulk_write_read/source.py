@@ -18,7 +18,7 @@ Row = dict[str, str]
 
 
 class Source:
-    """The source of a dataset's rows. `schema` and `fields` need a call of `manifest` first, since a user's file has other columns."""
+    """The source of a dataset's rows. `schema` and `fields` need a call of `manifest` first, since a custom file has other columns."""
 
     _schema: Sequence[Field] | None = None
 

@@ -56,7 +56,7 @@ const dataset = (name: string): DatasetRecord => ({
   row_bytes: 1,
   max_rows: 1_000_000,
   axes: [],
-  own: null,
+  custom_file: null,
 });
 
 const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({

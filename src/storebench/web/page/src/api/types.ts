@@ -1108,6 +1108,19 @@ export interface components {
             running: string[];
         };
         /**
+         * CustomFileRecord
+         * @description The dataset made of a custom file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
+         *     of each column.
+         */
+        CustomFileRecord: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Max Rows */
+            max_rows: number;
+        };
+        /**
          * DatasetRecord
          * @description The data that a study's attempts work on, as recorded with the study: rows, a seed, and the values of some axes give the same bytes
          *     everywhere.
@@ -1130,7 +1143,7 @@ export interface components {
              * @default []
              */
             axes: string[];
-            own: components["schemas"]["FileRecord"] | null;
+            custom_file: components["schemas"]["CustomFileRecord"] | null;
         };
         /**
          * Deciding
@@ -1325,19 +1338,6 @@ export interface components {
             reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
             /** Text */
             text: string;
-        };
-        /**
-         * FileRecord
-         * @description The dataset made of a user's file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
-         *     of each column.
-         */
-        FileRecord: {
-            /** Name */
-            name: string;
-            /** Version */
-            version: number;
-            /** Max Rows */
-            max_rows: number;
         };
         /**
          * Form
@@ -2548,13 +2548,13 @@ export type Claim = components['schemas']['Claim'];
 export type ClaimCase = components['schemas']['ClaimCase'];
 export type Claims = components['schemas']['Claims'];
 export type Comparison = components['schemas']['Comparison'];
+export type CustomFileRecord = components['schemas']['CustomFileRecord'];
 export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
 export type ExcludedCell = components['schemas']['ExcludedCell'];
 export type Exclusion = components['schemas']['Exclusion'];
-export type FileRecord = components['schemas']['FileRecord'];
 export type Form = components['schemas']['Form'];
 export type FormField = components['schemas']['FormField'];
 export type Grid = components['schemas']['Grid'];

@@ -14,9 +14,9 @@ from storebench.stores.bulk_write_read.delta_rs import DeltaRs
 from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.source import Source
-from tests import int96, own_file
+from tests import example_file, int96
 from tests.bulk import bulk_study
-from tests.own_file import TYPES
+from tests.example_file import TYPES
 
 DELTA = {"delta-rs", "delta-spark", "delta-standalone", "delta-kernel"}
 JAVA = {"delta-standalone", "delta-kernel"}
@@ -213,7 +213,7 @@ def test_verification_sees_the_dates_that_spark_writes_as_int96(tmp_path):
 @pytest.mark.parametrize("batch", ["700", "all"])
 @pytest.mark.parametrize("client", DeltaRs.clients)
 def test_delta_rs_gives_back_every_text(monkeypatch, tmp_path, client, batch, operation):
-    rows = list(map(own_file.texts, own_file.rows()))
+    rows = list(map(example_file.texts, example_file.rows()))
     schema = [Field(one.name, one.type, "", True, one.scale, one.precision) for one in OWN]
     given_back(monkeypatch, tmp_path, schema, rows, client=client, batch=batch, operation=operation)
 

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests import int96, own_file
+from tests import example_file, int96
 from tests.e2e.harness import BUCKET, run
 
 
@@ -12,11 +12,11 @@ from tests.e2e.harness import BUCKET, run
 def file():
     """Put a file into S3; returns its name."""
     with ExitStack() as stack:
-        yield lambda data, kind: stack.enter_context(own_file.in_s3(BUCKET, data, kind))
+        yield lambda data, kind: stack.enter_context(example_file.in_s3(BUCKET, data, kind))
 
 
 def test_stores_give_it_back(file):
-    name = file(own_file.as_parquet(), "parquet")
+    name = file(example_file.as_parquet(), "parquet")
     code, text, rows = run(
         "--dataset", name, "--stores", "mongodb,delta-rs", "--axis", "batch=all", "--clients", "reference"
     )
@@ -25,7 +25,7 @@ def test_stores_give_it_back(file):
         ("mongodb", "verified"),
         ("delta-rs", "verified"),
     }
-    assert {row["rows"] for row in rows} == {own_file.ROWS}
+    assert {row["rows"] for row in rows} == {example_file.ROWS}
     assert all("all 12 fields by" in row["verification"] for row in rows)
 
 
@@ -47,7 +47,7 @@ def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):
 
 def test_an_open_end_is_the_same_day_in_every_delta_store(file):
     """Spark writes the date as INT96, for which delta-rs has another day. The next test has the tuned clients, and
-    integration/test_own_file.py the stores without Spark.
+    integration/test_custom_file.py the stores without Spark.
     """
     name = file(
         b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n", "csv"

@@ -17,13 +17,13 @@ from storebench import s3
 from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
-from storebench.dataset.csv50 import OWN
+from storebench.dataset.csv50 import CUSTOM_FILE
 from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
-from tests import int96, own_file
+from tests import example_file, int96
 from tests.bulk import bulk_study, cell_at, spec_for
 
-FILES = {"csv": own_file.as_csv, "parquet": own_file.as_parquet}
+FILES = {"csv": example_file.as_csv, "parquet": example_file.as_parquet}
 CASES = [
     (store, client, batch)
     for store, clients in (
@@ -75,9 +75,11 @@ def dataset(place, tmp_path):
         file = f"s3://{bucket}/{key}{'/' if kind == 'folder' else '.' + kind}"
         files = custom_files.find(client, file)
         seed = seed_of(file, files.version, files.size)
-        made.append(folder := folder_of(OWN.id(seed)))
-        spec = DatasetSpec(bucket, folder, OWN.max_rows, seed, file=file)
-        code, text, said = started(OWN.pod.arguments, "STOREBENCH_DATASET", spec, tmp_path / "dataset")
+        made.append(folder := folder_of(CUSTOM_FILE.id(seed)))
+        spec = DatasetSpec(bucket, folder, CUSTOM_FILE.max_rows, seed, file=file)
+        code, text, said = started(
+            CUSTOM_FILE.pod.arguments, "STOREBENCH_DATASET", spec, tmp_path / "dataset"
+        )
         return code, json.loads(text) if code == 0 else said, folder
 
     return make
@@ -91,7 +93,7 @@ def attempt(place, target, tmp_path):
 
     def run(operation, store, folder, client_name="reference", batch="700"):
         used.setdefault(store, folder)
-        cell = cell_at(store, 1, own_file.ROWS, client=client_name, batch=batch)
+        cell = cell_at(store, 1, example_file.ROWS, client=client_name, batch=batch)
         spec = replace(spec_for(operation, cell, target, bucket), dataset=folder)
         code, text, _ = started(["attempt"], "STOREBENCH_ATTEMPT", spec, tmp_path / "attempt")
         found = full_result(AttemptResult.from_json(text), spec, lambda: client)
@@ -107,7 +109,7 @@ def attempt(place, target, tmp_path):
 @pytest.mark.parametrize(("store", "client", "batch"), CASES)
 def test_it_is_written_and_read_and_both_are_verified(dataset, attempt, kind, store, client, batch):
     code, manifest, folder = dataset(kind, FILES[kind]())
-    assert (code, manifest["rows"]) == (0, own_file.ROWS), manifest
+    assert (code, manifest["rows"]) == (0, example_file.ROWS), manifest
     for operation in ("write", "read"):
         code, result = attempt(operation, store, folder, client, batch)
         assert (code, result.status, result.error) == (0, "verified", None)
@@ -161,7 +163,7 @@ def test_what_is_no_table_is_refused_and_nothing_is_left(dataset, place):
 
 def parts():
     """Return a folder as Spark writes it."""
-    table = pq.read_table(io.BytesIO(own_file.as_parquet()))
+    table = pq.read_table(io.BytesIO(example_file.as_parquet()))
     found = {"_SUCCESS": b"", ".part-0.crc": b"x"}
     for n in range(3):
         out = io.BytesIO()
@@ -171,7 +173,7 @@ def parts():
 
 
 def test_a_folder_of_parts_and_compressed_files_are_the_dataset_of_one_file(dataset):
-    data = own_file.as_csv()
+    data = example_file.as_csv()
     expected = dataset("csv", data)[1]["sha256"]
     for kind, content in (("folder", parts()), ("csv.gz", gzip.compress(data))):
         code, manifest, _ = dataset(kind, content)

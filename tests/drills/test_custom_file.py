@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import own_file
+from tests import example_file
 from tests.bulk import bulk_study
 from tests.e2e.harness import BUCKET, run
 
@@ -11,7 +11,7 @@ from tests.e2e.harness import BUCKET, run
 def test_every_store_gives_it_back(say):
     stores = set(bulk_study().stores)
     unable = {"delta-standalone"}  # the file has a decimal of five digits
-    with own_file.in_s3(BUCKET, own_file.as_parquet(), "parquet") as name:
+    with example_file.in_s3(BUCKET, example_file.as_parquet(), "parquet") as name:
         code, text, rows = run(
             *("--dataset", name, "--stores", ",".join(stores)),
             *("--clients", "reference,tuned", "--axis", "batch=all,700", "--axis", "executors=1"),
@@ -21,8 +21,8 @@ def test_every_store_gives_it_back(say):
     assert {row["store"] for row in rows} == stores - unable
     assert "excluded: delta-standalone cannot hold this dataset: the column 'tax'" in text
     assert {row["status"] for row in rows} == {"verified"}
-    assert {row["rows"] for row in rows} == {own_file.ROWS}
+    assert {row["rows"] for row in rows} == {example_file.ROWS}
     assert all("all 12 fields by" in row["verification"] for row in rows)
     say(
-        f"a Parquet file of {own_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(sorted(stores - unable))}"
+        f"a Parquet file of {example_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(sorted(stores - unable))}"
     )
