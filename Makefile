@@ -18,8 +18,12 @@ TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # One file has the stack's addresses and credentials. All programs that connect to the stack read this file.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
 PYTEST := $(VENV)/bin/python -m pytest
-# The tests of one file run in one process, so that its fixtures are created once.
-SPREAD := --numprocesses=2 --dist=loadfile
+# A process takes tests from the other process when it has no more: both processors are busy until the end. The tests of a file stay
+# together, apart from those that move, so that most fixtures are created once.
+SPREAD := --numprocesses=2 --dist=worksteal
+# pytest writes the seconds of each test to a file in this folder, which local/times.py reads.
+REPORTS := $(STOREBENCH_HOME)/log/tests
+tests = $(PYTEST) --junitxml=$(REPORTS)/$(1).xml tests/$(1)
 options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
 axes = $(foreach axis,$(AXES),--axis '$(axis)')
 OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS) $(axes) $(foreach param,$(PARAMS),--param '$(param)')
@@ -113,25 +117,38 @@ clean: ## Stop the stack; remove its data and all built programs
 test: ## Run all checks and tests: lint, unit, integration, e2e
 	@$(CHECK_CHECKOUT)
 	@$(PROGRESS) --space "make test" $(MAKE) --no-print-directory --silent $(TEST_STEPS)
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory integration
-	@$(MAKE) --no-print-directory e2e
+	@/usr/bin/python3 -B -m local.times $(REPORTS) steps lint unit integration e2e -- $(MAKE) --no-print-directory
 
-# The steps of all four targets.
-TEST_STEPS = $(sort $(ALL_STEPS) $(DOCS) $(UNIT_STEPS) $(INTEGRATION_STEPS) $(E2E_PARTS) $(E2E_STEPS))
+# The steps of all four targets. Two steps run at a time, but only one build of an image: images and other steps take turns.
+TEST_STEPS = $(ALL_STEPS) $(subst |, ,$(join $(addsuffix |,$(E2E_PARTS)),$(sort $(UNIT_STEPS) $(INTEGRATION_STEPS) $(DOCS) $(E2E_STEPS))))
+
+.PHONY: steps
+steps: SETUP_STEPS = $(TEST_STEPS)
+steps: setup
 
 .PHONY: docs
 docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails
 	@local/docs-build
 
-.PHONY: lint
-lint: docs ## Check style, types, imports between packages, and the documentation
+# The check of types takes as long as all other checks together. Its cache outlives a checkout.
+CHECKS := check-types check-page check-docs check-style
+.PHONY: lint $(CHECKS)
+lint: setup $(DOCS) ## Check style, types, imports between packages, and the documentation
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
+
+check-types:
+	$(VENV)/bin/mypy --cache-dir $(STOREBENCH_HOME)/mypy
+
+check-page:
+	local/npm run check
+
+check-docs:
+	@local/docs-build
+
+check-style:
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
-	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-cache
-	local/npm run check
 
 .PHONY: fmt
 fmt: setup ## Format the code in the project's style
@@ -159,14 +176,14 @@ UNIT_STEPS := $(AGENT) $(COMPOSE) $(MAP_JOB)
 
 .PHONY: unit
 unit: setup $(UNIT_STEPS) ## Run the tests that need no server
-	$(PYTEST) $(SPREAD) tests/unit
-	local/npm test
+	$(call tests,unit) $(SPREAD)
+	local/npm test -- --reporter=default --reporter=junit --outputFile.junit=$(REPORTS)/page.xml
 
 INTEGRATION_STEPS := $(READER) $(MAP_JOB) $(AGENT) $(MARIADB) $(PGBOUNCER)
 
 .PHONY: integration
 integration: up $(INTEGRATION_STEPS) ## Run the tests against real servers
-	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(PYTEST) $(SPREAD) tests/integration
+	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(call tests,integration) $(SPREAD)
 
 # The parts that the end-to-end tests need in addition to `setup`.
 E2E_PARTS := columns formats load wendelin services $(addprefix servers-,agent cassandra elasticsearch hdfs mariadb mongodb zeo)
@@ -174,7 +191,7 @@ E2E_STEPS := $(BROWSER)
 
 .PHONY: e2e
 e2e: setup $(E2E_PARTS) up $(E2E_STEPS) ## Run the end-to-end tests: small runs through Airflow and Kubernetes
-	$(WITH_STACK) $(PYTEST) tests/e2e
+	$(WITH_STACK) $(call tests,e2e)
 
 .PHONY: e2e-deploy
 e2e-deploy: up ## Run the end-to-end tests of deploy/kubernetes: a run with its accounts, and the limits of their permissions

@@ -28,7 +28,7 @@ S3 := $(call stamp,versitygw,local/go-build $(addprefix local/s3/,go.mod go.sum 
 SUPERVISOR := $(call stamp,process-compose,local/go-build local/supervisor/go.mod local/supervisor/go.sum)
 POSTGRES := $(call stamp,postgres,local/postgres/root.sh local/forky)
 ELASTICSEARCH := $(call stamp,elasticsearch,requirements/host.in $(sort $(wildcard local/elasticsearch/*)))
-AGENT := $(call stamp,agent,local/agent.sh local/go-check.sh local/go-build $(sort $(shell find agent -type f)))
+AGENT := $(call stamp,agent,local/agent.sh local/go-check.sh $(sort $(shell find agent -type f)))
 READER := $(call stamp,reader,local/reader.sh images/jvm/check-jars $(sort $(shell find images/jvm/reader -type f -not -path '*/target/*')))
 PYTHON := $(call stamp,python,local/python/venv.sh local/python/uv.txt requirements/host.txt)
 CHECKOUT := $(STOREBENCH_HOME)/steps/checkout-$(shell (cat pyproject.toml; pwd) | sha256sum | cut -c 1-12)
@@ -84,6 +84,7 @@ BUILT := $(if $(wildcard $(STOREBENCH_HOME)/elasticsearch),elasticsearch) $(if $
 
 # The steps of a set-up without STUDY and STORES.
 ALL_STEPS := $(REQUIREMENTS) $(STEPS) $(sort $(PARTS) $(BUILT)) $(PROGRAMS)
+SETUP_STEPS = $(ALL_STEPS)
 
 # `exec`: a signal to make's child ends the step itself, not only a shell around it.
 step = @exec local/step $@
@@ -97,7 +98,7 @@ PROGRESS := /usr/bin/python3 -B -m local.progress
 setup: ## Build and fetch the parts of the embedded stack (the first time: about 9 minutes on 2 cores)
 	@$(CHECK_CHECKOUT)
 	@mkdir -p $(TMPDIR) $(STOREBENCH_HOME)/bin $(STOREBENCH_HOME)/images
-	@$(PROGRESS) $(MAKE) --no-print-directory --silent --jobs=2 $(if $(STUDY)$(STORES),$(REQUIREMENTS) $(STEPS) $(BUILT) needed $(PROGRAMS),$(ALL_STEPS))
+	@$(PROGRESS) $(MAKE) --no-print-directory --silent --jobs=2 $(if $(STUDY)$(STORES),$(REQUIREMENTS) $(STEPS) $(BUILT) needed $(PROGRAMS),$(SETUP_STEPS))
 	@ln -sfn $(STOREBENCH_HOME)/page/static src/storebench/web/page/static
 	@rm -rf $(STOREBENCH_HOME)/go  # 5 GB of sources and caches, which only a change of versions would need again
 
@@ -182,8 +183,7 @@ $(MAP_JOB):
 
 # Only tests and the agent's benchmark run this program on the host: containers have it from the agent's image.
 $(AGENT):
-	$(step) 90 "testing and compiling the agent of servers" local/agent.sh
-	@rm -rf $(STOREBENCH_HOME)/go  # as at the end of `setup`, which has run before
+	$(step) 60 "testing and compiling the agent of servers" local/agent.sh
 
 $(S3):
 	$(step) 70 "compiling the S3 server versitygw" local/go-build s3 . versitygw

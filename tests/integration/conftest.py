@@ -3,11 +3,10 @@
 import fcntl
 import json
 import os
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from bench.scratch import scratch
@@ -20,6 +19,7 @@ from storebench.results.database.queries import Queries
 from storebench.results.database.repository import Repository
 from storebench.s3 import client_for
 from tests.bulk import cell_at, spec_for
+from tests.integration.command import run_command
 from tests.integration.recorded import cells, run
 from tests.integration.watched import agent_built, container
 
@@ -74,6 +74,11 @@ def change_connection(monkeypatch, connections):
 def database():
     """Create a migrated database, yield its URI, and drop the database afterwards."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
+        with psycopg.connect(
+            uri, autocommit=True
+        ) as server:  # a test need not wait for the disk at each commit
+            name = uri.rpartition("/")[2]
+            server.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
         assert migrate(uri) == sorted(path.stem for path in SQL.glob("*.sql"))
         yield uri
 
@@ -121,23 +126,12 @@ def attempt(connections, bucket, target, tmp_path):
         cell = cell_at(store, SEED, rows, client=client, batch=batch)
         spec = spec_for(operation, cell, target, bucket)
         message = tmp_path / "termination-log"
-        process = subprocess.run(
-            [sys.executable, "-m", "storebench.cli", "attempt"],
-            env={
-                **variables,
-                "STOREBENCH_ATTEMPT": spec.to_json(),
-                "STOREBENCH_TERMINATION_LOG": str(message),
-            },
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        print(process.stdout, process.stderr)
+        told = {"STOREBENCH_ATTEMPT": spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)}
+        code, _ = run_command(["attempt"], {**variables, **told})
         result = AttemptResult.from_json(message.read_text())
         found = full_result(result, spec, lambda: client_for(connections["s3"]))
         discard(found, spec, lambda: client_for(connections["s3"]))
-        return process.returncode, found
+        return code, found
 
     yield run
     for store in used:

@@ -4,8 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import uuid
 from dataclasses import replace
 
@@ -22,6 +20,7 @@ from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import example_file, int96
 from tests.bulk import bulk_study, cell_at, spec_for
+from tests.integration.command import run_command
 
 FILES = {"csv": example_file.as_csv, "parquet": example_file.as_parquet}
 CASES = [
@@ -50,17 +49,9 @@ def place(connections):
 
 def started(arguments, variable, spec, message):
     """Start the command line as a pod does; returns its exit code, what it has left, and what it has said."""
-    process = subprocess.run(
-        [sys.executable, "-m", "storebench.cli", *arguments],
-        env={**os.environ, variable: spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    print(process.stdout, process.stderr)
-    said = process.stdout + process.stderr
-    return process.returncode, message.read_text() if message.exists() else "", said
+    told = {variable: spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)}
+    code, said = run_command(arguments, {**os.environ, **told})
+    return code, message.read_text() if message.exists() else "", said
 
 
 @pytest.fixture

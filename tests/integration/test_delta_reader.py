@@ -102,19 +102,34 @@ def write_int96(path: Path, texts: list[str]) -> None:
     log.write_text("\n".join(map(json.dumps, entries)) + "\n")
 
 
+def variables():
+    """Return the variables of the environment that a program depends on."""
+    return os.environ.get(CLASSPATH), os.environ.get("JAVA_TOOL_OPTIONS")
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """Yield the started programs by their variables. The tests share a program, since a start of Java takes 4 s of CPU."""
+    started = {}
+    yield started
+    for program in started.values():
+        program.close()
+
+
 @pytest.fixture
-def opened():
-    """Start the program and open a table."""
-    started = []
+def opened(programs):
+    """Open a table in a program with the variables of this test. A program with other variables than usual ends with the test."""
+    usual = variables()
 
     def start(reader, path, client="reference"):
-        started.append(ReaderProcess())
-        answer = started[-1].ask("open", reader=reader, client=client, table=path.as_uri(), settings={})
-        return started[-1], answer
+        if variables() not in programs or programs[variables()].process.poll() is not None:
+            programs[variables()] = ReaderProcess()
+        program = programs[variables()]
+        return program, program.ask("open", reader=reader, client=client, table=path.as_uri(), settings={})
 
     yield start
-    for process in started:
-        process.close()
+    for other in programs.keys() - {usual}:
+        programs.pop(other).close()
 
 
 def checksum(process, schema=FIELDS):

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -17,6 +15,7 @@ from storebench.stores.map_formats.tables import JOBS, key_of
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.dataset import MANIFEST, folder_of
+from tests.integration.command import run_command
 from tests.integration.conftest import required
 
 SEED = 987_000_000 + os.getpid()  # of no other dataset
@@ -24,17 +23,10 @@ ROWS = 1_000
 STUDY = studies.find("map_formats")
 
 
-def started(arguments, name, spec, message, timeout_s=120):
-    process = subprocess.run(
-        [sys.executable, "-m", "storebench.cli", *arguments],
-        env={**os.environ, name: spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-    )
-    print(process.stdout, process.stderr)
-    return process.returncode, message.read_text() if message.exists() else process.stderr
+def started(arguments, name, spec, message):
+    told = {name: spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)}
+    code, said = run_command(arguments, {**os.environ, **told})
+    return code, message.read_text() if message.exists() else said
 
 
 @pytest.fixture(scope="module")

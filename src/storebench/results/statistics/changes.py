@@ -85,25 +85,39 @@ def _best_cut(distances: Matrix) -> Cut:
     n = len(distances)
     if n < MIN_FIGURES:
         return 0.0, 0
-    total = np.zeros((n + 1, n + 1))
-    total[1:, 1:] = distances.cumsum(0).cumsum(
+    total = distances.cumsum(0).cumsum(
         1
-    )  # total[i, j]: sum of distances between the first i and the first j figures
-    first = np.arange(MIN_LEVEL, n - MIN_LEVEL + 1)[:, None]  # number of figures before the cut
-    end = np.arange(MIN_FIGURES, n + 1)[None, :]  # end of the second part
-    second = end - first
-    within_first, within_both, across = total[first, first], total[end, end], total[first, end]
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # for a second part that is too short; excluded below
-        distance = (
-            2 * (across - within_first) / (first * second)
-            - within_first / (first * (first - 1))
-            - (within_both - 2 * across + within_first) / (second * (second - 1))
-        )
-        distances_of_cuts = np.where(second >= MIN_LEVEL, distance * first * second / end, -np.inf)
-    place, _ = np.unravel_index(np.argmax(distances_of_cuts), distances_of_cuts.shape)
-    return float(distances_of_cuts.max()), int(first[place, 0])
+    )  # total[i - 1, j - 1]: sum of distances between the first i and the first j figures
+    within = total.diagonal()
+    of_across, of_first, of_both, excluded = _weights(n)
+    distance = of_across * total[MIN_LEVEL - 1 : n - MIN_LEVEL, MIN_FIGURES - 1 :]
+    distance += of_first * within[MIN_LEVEL - 1 : n - MIN_LEVEL, None]
+    distance += of_both * within[MIN_FIGURES - 1 :]
+    distance += excluded
+    best = int(distance.argmax())
+    return float(distance.flat[best]), best // distance.shape[1] + MIN_LEVEL
+
+
+@lru_cache(maxsize=16)
+def _weights(n: int) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Return the weights in the distance of each cut of n figures, by the number of figures before the cut and the end of the second part.
+
+    The weights of the sums of distances across the cut, within the first part, and within both parts; and -inf for a second part that is
+    too short.
+    """
+    first = np.arange(MIN_LEVEL, n - MIN_LEVEL + 1)[:, None]
+    end = np.arange(MIN_FIGURES, n + 1)[None, :]
+    second = np.maximum(end - first, MIN_LEVEL)
+    size = first * second / end
+    between, within_first = 2 / (first * second), 1 / (first * (first - 1))
+    within_second = 1 / (second * (second - 1))  # the sum within the second part: both - 2 * across + first
+    excluded = np.where(end - first >= MIN_LEVEL, 0.0, -np.inf)
+    return (
+        size * (between + 2 * within_second),
+        -size * (between + within_first + within_second),
+        -size * within_second,
+        excluded,
+    )
 
 
 def _significant(parts: Sequence[_Part], distance: float, random: np.random.Generator) -> bool:

@@ -5,6 +5,8 @@ import pytest
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.point_operations.requests import PERCENTILES
 
+SHORT = {"duration_s": "0.5"}  # for an attempt of which only the verification is tested
+
 
 def test_a_table_is_filled_and_compared(attempt):
     found = attempt("fill")
@@ -49,20 +51,20 @@ def test_each_write_is_new_and_read_back_also_of_several_load_generators(attempt
 def test_a_write_that_is_lost_or_doubled_is_found(attempt, fault, says):
     attempt("fill")
     with pytest.raises(VerificationFailed, match=says):
-        attempt("write", fault=fault)
+        attempt("write", fault=fault, **SHORT)
 
 
 @pytest.mark.parametrize(("fault", "says"), [("missing", "found nothing"), ("wrong", "found other fields")])
 def test_a_read_that_gives_nothing_or_something_else_is_found(attempt, fault, says):
     attempt("fill", rows=20)
     with pytest.raises(VerificationFailed, match=says):
-        attempt("read", rows=20, fault=fault)
+        attempt("read", rows=20, fault=fault, **SHORT)
 
 
 def test_a_table_that_is_smaller_than_asked_is_found(attempt):
     attempt("fill", rows=100)
     with pytest.raises(VerificationFailed, match="found nothing"):
-        attempt("read", rows=200)
+        attempt("read", rows=200, **SHORT)
 
 
 def test_too_many_errors_fail_the_attempt_and_are_counted(attempt):
@@ -242,12 +244,12 @@ def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_b
 def test_a_mix_in_which_a_read_or_a_write_goes_wrong_is_found(attempt, fault, says):
     attempt("fill", rows=20)
     with pytest.raises(VerificationFailed, match=says):
-        attempt("write", rows=20, read_share="0.5", fault=fault)
+        attempt("write", rows=20, read_share="0.5", fault=fault, **SHORT)
 
 
 def test_reads_by_themselves_are_no_mix(attempt):
     attempt("fill")
-    found = attempt("read", read_share="0.5")
+    found = attempt("read", read_share="0.5", **SHORT)
     assert found.status == "verified" and "table" not in found.verification
     assert set(found.histograms) == {
         *("latency_s", "service_s"),
