@@ -57,7 +57,7 @@ help: ## Show this list
 #:     tour                                    every store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
 #: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs no more:
-#:   make run 12 GB, make test 19 GB, all stores of all studies 19 GB
+#:   make run 12 GB, make test 19 GB, all stores of all studies 20 GB
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder for all built programs and data; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
@@ -70,6 +70,9 @@ help: ## Show this list
 #:   STOREBENCH_POD_NETWORK=10.244.0.0/24      the pods' addresses
 #:   STOREBENCH_BRIDGE=storebench0             the pods' network link
 #:   STOREBENCH_STUDY=bulk_write_read          the default study of commands; if empty, the first study by name
+#:   STOREBENCH_KUBERNETES=auto                Kubernetes' programs: download the release, compile, or auto: compile if the download fails
+#:   STOREBENCH_KUBERNETES_SITE=https://dl.k8s.io
+#:                                             the site of Kubernetes' releases, or a mirror of it; a checksum is verified
 #:   STOREBENCH_NODES=1                        number of nodes of the embedded cluster; further nodes are node pools: node2 and so on
 #:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
 #:                                             your own cluster and servers instead of the embedded cluster and servers

@@ -37,6 +37,7 @@ need setpriv util-linux
 need mvn maven
 need javac openjdk-17-jdk-headless
 need mount mount
+need curl curl
 need ssh-keygen openssh-client
 need /etc/ssl/certs/ca-certificates.crt ca-certificates
 /usr/bin/python3 -c 'import ensurepip, venv' 2> /dev/null || missing="$missing python3-venv"

@@ -15,12 +15,19 @@ export UV_CACHE_DIR := $(TMPDIR)/uv
 # Without bytecode, each start of Airflow would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Kubernetes' release, or a compilation: `auto` accepts both. A result that the setting excludes is replaced.
+STOREBENCH_KUBERNETES := $(or $(STOREBENCH_KUBERNETES),auto)
+ifneq ($(filter-out auto compile download,$(STOREBENCH_KUBERNETES)),)
+$(error STOREBENCH_KUBERNETES must be auto, compile or download: $(STOREBENCH_KUBERNETES))
+endif
+KUBERNETES_NOW := $(if $(wildcard $(STOREBENCH_HOME)/bin/cluster/kubernetes),compile,download)
+
 VENV := $(STOREBENCH_HOME)/venv
 key = $(shell cat $(1) | sha256sum | cut -c 1-12)
 stamp = $(STOREBENCH_HOME)/steps/$(1)-$(call key,$(2))
 
 REQUIREMENTS := $(call stamp,requirements,local/requirements.sh local/install)
-KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,go.mod go.sum main.go))
+KUBERNETES := $(call stamp,kubernetes,local/go-build $(addprefix local/kubernetes/,build.sh release.sha512 go.mod go.sum main.go))
 ETCD := $(call stamp,etcd,local/kubernetes/programs.sh local/forky)
 PAUSE := $(call stamp,pause,local/go-build $(addprefix local/,kubernetes/pause/main.go images/pause.sh))
 FERRETDB := $(call stamp,ferretdb,local/go-build local/mongodb/go.mod local/mongodb/go.sum)
@@ -44,6 +51,9 @@ SERVER_IMAGES := $(addprefix servers-,$(SERVERS))
 IMAGE_KEYS := $(shell /usr/bin/python3 -B -m local.image_keys)
 $(if $(IMAGE_KEYS),,$(error The keys of the images cannot be computed; the lines above say why))
 $(foreach pair,$(IMAGE_KEYS),$(eval IMAGE_$(firstword $(subst =, ,$(pair))) := $(STOREBENCH_HOME)/steps/image-$(subst =,-,$(pair))))
+KUBERNETES_TITLE_auto := "downloading Kubernetes, or compiling it (about 2,200 packages)"
+KUBERNETES_TITLE_compile := "compiling Kubernetes (about 2,200 packages)"
+KUBERNETES_TITLE_download := "downloading Kubernetes"
 # The images' expected build times in seconds, and their contents.
 SECONDS_python := 50
 SECONDS_columns := 60
@@ -121,8 +131,12 @@ $(REQUIREMENTS):
 	$(step) 40 "checking what this machine has, installing what is missing" local/requirements.sh
 
 # Other targets never start these steps themselves: they depend on `setup`, which runs the steps with two jobs.
-$(KUBERNETES):
-	$(step) 450 "compiling Kubernetes (about 2,200 packages)" local/go-build kubernetes . kubernetes
+$(KUBERNETES): $(if $(filter-out auto $(KUBERNETES_NOW),$(STOREBENCH_KUBERNETES)),replace-kubernetes)
+	$(step) $(if $(filter download,$(STOREBENCH_KUBERNETES)),60,450) $(KUBERNETES_TITLE_$(STOREBENCH_KUBERNETES)) \
+		local/kubernetes/build.sh $(STOREBENCH_KUBERNETES)
+
+.PHONY: replace-kubernetes
+replace-kubernetes:
 
 $(ETCD):
 	$(step) 10 "unpacking etcd and kubectl" local/kubernetes/programs.sh

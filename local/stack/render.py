@@ -22,9 +22,10 @@ MANIFESTS = Path("deploy", "kubernetes")  # in the checkout: the manifests of ev
 CLUSTER = {
     "etcd": "etcd",
     "kubectl": "kubectl",
-    **dict.fromkeys(
-        ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"), "kubernetes"
-    ),
+    **{
+        part: f"cluster/{part}"
+        for part in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet")
+    },
 }
 # The steps of the set-up whose results always run in the stack.
 RUNNING = ("kubernetes", "etcd", "versitygw", "process-compose", "postgres", "python")
@@ -123,6 +124,7 @@ def fingerprint(settings: Settings) -> str:
             for path in (settings.home / "steps").iterdir()
             if path.name.rpartition("-")[0] in running
         ),
+        f"compiled: {(settings.home / 'bin' / CLUSTER['kubelet']).is_symlink()}",
         # only read at the start of the stack
         *(path.read_text() for path in sorted((settings.checkout / "sql").glob("*.sql"))),
         *(path.read_text() for path in sorted((settings.checkout / "deploy" / "postgres").iterdir())),
