@@ -16,7 +16,8 @@ from local.stack.settings import Settings
 LOOK_S = 60
 # The services only serve servers that runs provision, and a run removes its servers at its end.
 SERVICES_MINUTES = 2
-GOING = "SELECT EXISTS (SELECT FROM dag_run WHERE state IN ('queued', 'running'))"
+# Queries: whether Airflow has open runs, and whether a run of the last minutes needs a server. A store's key `server` names its connection.
+OPEN_RUNS = "SELECT EXISTS (SELECT FROM dag_run WHERE state IN ('queued', 'running'))"
 NEEDED = """
 SELECT EXISTS (
     SELECT FROM storebench.run AS r
@@ -48,7 +49,7 @@ def servers(settings: Settings) -> list[str]:
         for name in sorted(parts.started(settings))
         if parts.asked_at(settings, name) < now - minutes(settings, name) * 60
     ]
-    if not idle or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), GOING):
+    if not idle or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), OPEN_RUNS):
         return []
     results = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
     return [

@@ -43,4 +43,4 @@ def test_a_server_is_needed_until_a_while_after_the_last_run_of_its_stores(datab
 
 def test_airflow_s_database_says_whether_there_is_a_run():
     airflow = os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
-    assert idle._true(airflow, idle.GOING) in (True, False)
+    assert idle._true(airflow, idle.OPEN_RUNS) in (True, False)

@@ -41,7 +41,7 @@ def databases(monkeypatch):
 
     def answer(uri, question, *values):
         if uri == "postgresql://airflow":
-            assert question == idle.GOING
+            assert question == idle.OPEN_RUNS
             return known["going"]
         minutes, server = values
         assert (uri, question, minutes) == ("postgres://results", idle.NEEDED, 30)
