@@ -67,7 +67,7 @@ class Draft(Answer):
     operations: int = 0
     unknown: int = Field(
         default=0,
-        description="Number of operations whose time is a guess, without a similar attempt or a typical time"
+        description="Number of operations whose time is a guess, without a similar attempt or a typical time",
     )
     expected_s: float = Field(default=0, description="Estimated seconds for the run; the minimum of a range")
     expected_most_s: float = Field(
