@@ -127,7 +127,7 @@ dag = study_dag(STUDY)
 """
 STORE = """
 from storebench.fields import flag
-from storebench.stores.base import Pod, Store
+from storebench.stores.base import Pod, Store, Typical
 
 class Stone(Store):
     name = "stone"
@@ -149,6 +149,7 @@ class Paper(Stone):
     pods = {"get": Pod(command=("sh",))}
     packages = ("pip",)
     modules = ("json",)
+    typical = (Typical("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), Typical("get", 1.0))
     delivers = ("sheets", "pulp")
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
@@ -161,7 +162,10 @@ EMPTY = {
     *(("Claim", name) for name in ("operation", "metric", "note", "elsewhere")),
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
-    *(("Store", name) for name in ("elsewhere", "own_servers_only", "packages", "modules", "delivers")),
+    *(
+        ("Store", name)
+        for name in ("elsewhere", "own_servers_only", "packages", "modules", "delivers", "typical")
+    ),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion
@@ -276,6 +280,7 @@ VARIABLES = (
     "pods",
     "packages",
     "modules",
+    "typical",
 )
 
 
