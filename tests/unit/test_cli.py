@@ -320,7 +320,7 @@ def test_a_file_that_cannot_be_written_is_one_line(nowhere, monkeypatch):
     monkeypatch.setattr(
         "storebench.web.report.write_report", lambda dsn, run, out, study: out.mkdir(parents=True)
     )
-    result = CliRunner().invoke(main, ["report", "latest", "--out", "/proc/x"])
+    result = CliRunner().invoke(main, ["report", "manual__1", "--out", "/proc/x"])
     assert result.exit_code == 2 and result.output == "storebench: /proc/x: No such file or directory\n"
 
 

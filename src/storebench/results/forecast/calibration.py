@@ -8,17 +8,17 @@ from __future__ import annotations
 import time
 from functools import cache
 
-LOOPS = 200_000
+LOOPS = 2_000  # short: among many loops, the fastest had the core to itself, even beside other programs
 # The CPU seconds of `_loop` on the usual machine: 2 cores of an Intel Xeon at 2.1 GHz (a virtual machine with 24 GB of memory), Python 3.11.
 # The typical times of all stores are medians of the runs of this machine's embedded stack, while other programs ran beside them.
-USUAL_S = 0.0125
-LASTS_S = 0.3  # the longest time of the calibration
+USUAL_S = 0.000136
+LASTS_S = 0.5  # the time of the calibration
 MOST = 5.0  # a machine counts as up to this factor slower or faster than the usual machine
 
 
 @cache
 def slowness() -> float:
-    """Return the time of this machine relative to the usual machine: 2.0 means half as fast. Takes 0.3 s, once per process."""
+    """Return the time of this machine relative to the usual machine: 2.0 means half as fast. Takes 0.5 s, once per process."""
     until = time.monotonic() + LASTS_S
     least_s = _loop()
     while time.monotonic() < until:

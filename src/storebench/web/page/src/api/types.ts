@@ -1140,7 +1140,7 @@ export interface components {
             operations: number;
             /**
              * Unknown
-             * @description How many of the operations resemble no earlier attempt
+             * @description Number of operations whose time is a guess, without a similar attempt or a typical time
              * @default 0
              */
             unknown: number;
@@ -1371,7 +1371,7 @@ export interface components {
             operations: number;
             /**
              * Unknown
-             * @description How many of these operations resemble no earlier attempt
+             * @description Number of these operations whose time is a guess, without a similar attempt or a typical time
              */
             unknown: number;
             /**
@@ -1927,7 +1927,7 @@ export interface components {
             cell_key: string | null;
             /**
              * Expected S
-             * @description Estimated seconds for the whole run, from earlier attempts; None if unknown
+             * @description Estimated seconds for the whole run; None if unknown
              */
             expected_s: number | null;
             /**
