@@ -3,7 +3,7 @@ include local/setup.mk
 
 # make would ignore a misspelled variable, and the run would measure something else than requested.
 OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
-OF_OTHERS := CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS RUN SECONDS UPGRADE
+OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS OUT RUN SECONDS UPGRADE WITH
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
 SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
@@ -17,6 +17,11 @@ STACK := $(VENV)/bin/python -m local.stack
 TEARDOWN := /usr/bin/python3 -B -m local.stack.teardown
 # One file has the stack's addresses and credentials. All programs that connect to the stack read this file.
 WITH_STACK := . $(STOREBENCH_HOME)/run/env &&
+# For targets that use the running stack: `up` could restart it.
+RUNNING := test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+# The variable tells the program to suggest the targets below as its next commands.
+STOREBENCH := STOREBENCH_BY_MAKE=1 $(VENV)/bin/storebench
+RUN_NAME = "$(or $(RUN),latest)"
 PYTEST := $(VENV)/bin/python -m pytest
 # A process takes tests from the other process when it has no more: both processors are busy until the end. The tests of a file stay
 # together, apart from those that move, so that most fixtures are created once.
@@ -79,9 +84,37 @@ help: ## Show this list
 
 .PHONY: run
 run: up ## Set up and start the required parts, run the benchmark, and print each result when it is recorded
-	@$(WITH_STACK) $(VENV)/bin/storebench run $(OPTIONS); code=$$?; \
+	@$(WITH_STACK) $(STOREBENCH) run $(OPTIONS); code=$$?; \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"; \
 		exit $$code
+
+# The next five targets are the commands that a run suggests at its end. Their run is the newest run, or RUN.
+.PHONY: results
+results: ## Print each attempt of the newest run, or of RUN
+	@$(RUNNING)
+	@$(WITH_STACK) $(STOREBENCH) results --run $(RUN_NAME) $(call options,STUDY)
+
+.PHONY: report
+report: ## Write the charts and tables of the newest run, or of RUN, as one HTML file into the folder OUT
+	@test -n "$(OUT)" || { echo "Into which folder? make report OUT=DIR"; exit 1; }
+	@$(RUNNING)
+	@$(WITH_STACK) $(STOREBENCH) report $(RUN_NAME) $(call options,STUDY OUT)
+
+.PHONY: ranking
+ranking: ## Rank the stores and clients of the study of the newest run, or of RUN
+	@$(RUNNING)
+	@$(WITH_STACK) $(STOREBENCH) ranking $(RUN_NAME) $(call options,STUDY)
+
+.PHONY: replay
+replay: ## Start the newest run, or RUN, once more, with REPEATS if given
+	@$(RUNNING)
+	@$(WITH_STACK) $(STOREBENCH) replay $(RUN_NAME) --follow $(call options,STUDY REPEATS)
+
+.PHONY: compare
+compare: ## Compare the newest run, or RUN, with the run WITH, or two values BY=store=A,B within the run
+	@test -n "$(WITH)$(BY)" || { echo "With what? make compare BY=store=A,B or make compare RUN=ID WITH=latest"; exit 1; }
+	@$(RUNNING)
+	@$(WITH_STACK) $(STOREBENCH) compare $(RUN_NAME) $(if $(WITH),"$(WITH)") $(call options,STUDY BY)
 
 .PHONY: up
 up: setup ## Start the embedded stack, unless it runs already
@@ -98,11 +131,10 @@ example: ## Start the smallest stack, load the shipped run of a study, and print
 status: ## Show the running programs, and whether they are healthy
 	@$(STACK) status
 
-# The target uses the running stack: `up` could restart it.
 .PHONY: database
 database: ## Create the database DATABASE for your own store on the embedded PostgreSQL, and its Airflow Connection
 	@test -n "$(DATABASE)" || { echo "Which database? make database DATABASE=NAME"; exit 1; }
-	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+	@$(RUNNING)
 	@$(STACK) database "$(DATABASE)"
 
 .PHONY: stop
@@ -269,8 +301,7 @@ bench-load: setup ## Compare the load generator of point_operations with a raw l
 bench-agent: setup $(AGENT) ## Measure the CPU and memory of the agent that watches a server's container (a minute)
 	@$(VENV)/bin/python -m bench.agent $(call options,SECONDS)
 
-# The target measures the running stack: `up` would start more servers.
 .PHONY: bench-idle
 bench-idle: ## Measure the CPU and memory of the running stack without a run (two minutes)
-	@test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not running: \`make up\` starts it"; exit 1; }
+	@$(RUNNING)
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.idle $(call options,SECONDS)

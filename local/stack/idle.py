@@ -49,7 +49,9 @@ def servers(settings: Settings) -> list[str]:
         for name in sorted(parts.started(settings))
         if parts.asked_at(settings, name) < now - minutes(settings, name) * 60
     ]
-    if not idle or _true(os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), OPEN_RUNS):
+    if not idle or _true(
+        os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", ""), OPEN_RUNS
+    ):
         return []
     results = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
     return [

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -319,7 +320,7 @@ def test_a_file_that_cannot_be_written_is_one_line(nowhere, monkeypatch):
     monkeypatch.setattr(
         "storebench.web.report.write_report", lambda dsn, run, out, study: out.mkdir(parents=True)
     )
-    result = CliRunner().invoke(main, ["report", "latest", "--out", "/proc/x"])
+    result = CliRunner().invoke(main, ["report", "manual__1", "--out", "/proc/x"])
     assert result.exit_code == 2 and result.output == "storebench: /proc/x: No such file or directory\n"
 
 
@@ -347,6 +348,7 @@ def test_a_site_is_told_as_it_is_written_and_a_folder_of_another_kind_is_refused
         ["export", "latest"],
         ["baseline", "a", "latest"],
         ["replay", "latest"],
+        ["ranking", "latest"],
         ["follow", "latest"],
     ],
     ids=" ".join,
@@ -372,6 +374,85 @@ def test_the_newest_run_is_that_of_the_study_that_is_named(nowhere, monkeypatch,
         result = CliRunner().invoke(main, [*arguments, *named_so])
         assert result.exit_code == 2 and "no such run" in result.output
     assert asked == [("latest", "toy"), ("latest", None)]
+
+
+NEWEST = {
+    "id": "toy/manual__1",
+    "airflow_run_id": "manual__1",
+    "dag_id": "toy",
+    "study": "toy",
+    "started_at": datetime(2026, 11, 26, 9, 30, tzinfo=UTC),
+    "params": {"rows": 7, "repeats": 1, "random_order": False, "budget_min": 5, "stores": ["zlib"]},
+    "order_seed": 3,
+    "rows": 7,
+    "seed": 5,
+}
+
+
+@pytest.fixture
+def newest(nowhere, monkeypatch):
+    """Make NEWEST the run of every name."""
+    monkeypatch.setattr(
+        "storebench.results.database.runs.Runs.run_named", lambda self, name, study=None: NEWEST
+    )
+    monkeypatch.setattr("storebench.results.database.runs.Runs.runs_counted", lambda self, ids: [NEWEST])
+
+
+def test_the_output_says_which_run_latest_is(newest):
+    found = CliRunner().invoke(main, ["replay", "latest"])
+    assert found.stderr == "latest is manual__1 of toy, started 2026-11-26 09:30 UTC\n"
+    assert json.loads(found.stdout)["rows"] == 7, "the output itself stays JSON"
+    assert CliRunner().invoke(main, ["replay", "manual__1"]).stderr == ""
+
+
+def test_a_ranking_has_the_study_the_rows_and_the_seed_of_a_run(newest, monkeypatch):
+    from storebench.errors import SpecError
+
+    asked = []
+
+    def ranking_of(queries, question):
+        asked.append((question.study, question.rows, question.seed))
+        raise SpecError("nothing yet")
+
+    monkeypatch.setattr("storebench.results.ranking.rank.ranking_of", ranking_of)
+    for arguments in (["latest"], ["latest", "--rows", "9"], []):
+        assert CliRunner().invoke(main, ["ranking", *arguments]).exit_code == 2
+    assert asked == [("toy", 7, 5), ("toy", 9, 5), ("bulk_write_read", None, None)]
+
+
+def test_a_run_is_replayed_with_other_repeats_in_a_random_order_and_followed(newest, monkeypatch):
+    asked, followed = [], []
+    monkeypatch.setattr(
+        "storebench.cli.airflow_api.Airflow.trigger",
+        lambda self, dag, conf: asked.append((dag, conf)) or "manual__2",
+    )
+    monkeypatch.setattr("storebench.cli.runs._follow", lambda *arguments: followed.append(arguments[2:]))
+    found = CliRunner().invoke(main, ["replay", "latest", "--repeats", "6", "--follow"])
+    assert found.exit_code == 0, found.output
+    assert asked == [("toy", {"rows": 7, "repeats": 6, "stores": ["zlib"]})]
+    assert followed == [("toy", "manual__2")] and found.stdout.startswith("run manual__2: http")
+    again = CliRunner().invoke(main, ["replay", "latest", "--trigger"])
+    assert json.loads(again.stdout) == NEWEST["params"] | {"order_seed": 3}
+    assert asked[1][1] == json.loads(again.stdout) and len(followed) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "typed"),
+    [
+        ("/home/me/.cache/storebench/venv/bin/storebench", "~/.cache/storebench/venv/bin/storebench"),
+        ("/opt/bin/storebench", "/opt/bin/storebench"),
+        ("/work/src/storebench/cli/__main__.py", "python -m storebench.cli"),
+    ],
+)
+def test_a_suggested_command_is_as_short_as_it_can_be_typed(monkeypatch, program, typed):
+    from storebench.cli import environment
+
+    monkeypatch.setattr(environment.sys, "argv", [program])
+    monkeypatch.setattr(environment.shutil, "which", lambda name: None)
+    monkeypatch.setenv("HOME", "/home/me")
+    assert environment.command() == typed
+    monkeypatch.setattr(environment.shutil, "which", lambda name: "/usr/bin/storebench")
+    assert environment.command() == "storebench"
 
 
 @pytest.fixture

@@ -32,7 +32,9 @@ class GridCell(Answer):
         description="The state as in `storebench grid`: missing, failed, disturbed, verified once"
     )
     operations: int = Field(description="Number of operations still to measure; 0 if the cell is complete")
-    unknown: int = Field(description="How many of these operations resemble no earlier attempt")
+    unknown: int = Field(
+        description="Number of these operations whose time is a guess, without a similar attempt or a typical time"
+    )
     expected_s: float = Field(description="Estimated seconds for these operations; the minimum of a range")
     expected_most_s: float = Field(
         description="The maximum of the range; equal to `expected_s` without a range"

@@ -39,9 +39,7 @@ class Run(Answer):
     seed: int | None = Field(None, description="Seed of the run's dataset; None as for `rows`")
     cells: int
     cell_key: str | None = Field(description="Key of the run's cell, if the run has only one")
-    expected_s: float | None = Field(
-        None, description="Estimated seconds for the whole run, from earlier attempts; None if unknown"
-    )
+    expected_s: float | None = Field(None, description="Estimated seconds for the whole run; None if unknown")
     expected_most_s: float | None = Field(
         None,
         description="The maximum of the estimate, if only a range is known; `expected_s` is then the minimum",

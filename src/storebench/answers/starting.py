@@ -65,7 +65,10 @@ class Draft(Answer):
     cells: list[DraftCell] = Field(default=[], description="The first cells, in the requested order")
     cells_total: int = 0
     operations: int = 0
-    unknown: int = Field(default=0, description="How many of the operations resemble no earlier attempt")
+    unknown: int = Field(
+        default=0,
+        description="Number of operations whose time is a guess, without a similar attempt or a typical time",
+    )
     expected_s: float = Field(default=0, description="Estimated seconds for the run; the minimum of a range")
     expected_most_s: float = Field(
         default=0, description="The maximum of the range; equal to `expected_s` without a range"

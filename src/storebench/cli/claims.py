@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.cli.study import default_study
+from storebench.cli.study import announce_latest, default_study
 from storebench.errors import SpecError
 
 
@@ -40,6 +40,7 @@ def claims(names: tuple[str, ...], study: str, format_: str) -> None:
     from storebench.study.record import StudyRecord
 
     queries = Queries(results_dsn())
+    announce_latest(queries, study, *names)
     try:
         record = StudyRecord.of(studies.find(study))
     except SpecError as error:

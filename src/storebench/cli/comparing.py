@@ -7,7 +7,7 @@ import sys
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.cli.study import default_study, of_study
+from storebench.cli.study import announce_latest, default_study, of_study
 from storebench.errors import SpecError
 
 margin_option = click.option(
@@ -89,6 +89,7 @@ def compare(
     if single_runs and fail_over is None:
         raise SpecError("--single-runs changes the exit code of --fail-over: give both, or neither")
     queries = Queries(results_dsn())
+    announce_latest(queries, study, before, after)
     share = margin / 100
     if by is not None:
         comparison = compare_values(queries, before, By.of(by), margin=share, metric=metric, study=study)
@@ -108,9 +109,8 @@ def compare(
 
 
 @click.command()
-@click.option(
-    "--study", metavar="NAME", default=default_study, help="The study; `storebench studies` lists them."
-)
+@click.argument("run_", metavar="[RUN]", required=False)
+@click.option("--study", metavar="NAME", help="The study; `storebench studies` lists them.")
 @click.option(
     "--operation", metavar="NAME", help="Rank by this operation (default: the study's first operation)."
 )
@@ -148,7 +148,8 @@ def compare(
     "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
 )
 def ranking(
-    study: str,
+    run_: str | None,
+    study: str | None,
     operation: str | None,
     metric: str | None,
     rows: int | None,
@@ -161,6 +162,8 @@ def ranking(
     format_: str,
 ) -> None:
     """Rank a study's stores and clients.
+
+    RUN is a run's id, 'latest', or 'baseline:NAME'. It gives the study, rows and seed that no option gives; results of other runs count, too.
 
     Each line has the median of all runs in the same environment, the number of attempts (n), the median's interval, the median relative to the
     best median, and a verdict relative to the best cell. A cell that is the same as the best cell, or cannot be told apart from it, shares its
@@ -184,8 +187,16 @@ def ranking(
     places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
     if len(places) != len(axes):
         raise SpecError("--axis takes NAME=VALUE, each axis once")
+    queries = Queries(results_dsn())
+    if run_:
+        announce_latest(queries, study, run_)
+        (run,) = queries.runs_counted([queries.run_named(run_, study)["id"]])
+        study = run["study"]
+        rows, seed = (
+            run[name] if value is None else value for name, value in (("rows", rows), ("seed", seed))
+        )
     asked = Question(
-        study,
+        study or default_study(),
         operation,
         metric,
         rows,
@@ -196,7 +207,6 @@ def ranking(
         frozenset(included),
         margin / 100,
     )
-    queries = Queries(results_dsn())
     ranked = ranking_of(queries, asked)
     if format_ == "table":
         print_ranking(console(), ranked)
@@ -248,8 +258,10 @@ def plan_repeats_(
     from storebench.results.comparison.repeats import plan_repeats
     from storebench.results.database.queries import Queries
 
+    queries = Queries(results_dsn())
+    announce_latest(queries, study, before, after)
     plan = plan_repeats(
-        Queries(results_dsn()),
+        queries,
         before,
         after,
         difference=difference / 100,

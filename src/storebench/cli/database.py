@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from storebench.cli.environment import page_of, results_dsn
-from storebench.cli.study import of_study
+from storebench.cli.study import announce_latest, of_study
 from storebench.errors import SpecError
 
 
@@ -50,7 +50,9 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
     from storebench.results.export import signature
     from storebench.results.export.bundle import Bundles
 
-    run_id = Queries(results_dsn()).run_named(run_, study)["id"]
+    queries = Queries(results_dsn())
+    announce_latest(queries, study, run_)
+    run_id = queries.run_named(run_, study)["id"]
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
     counts = Bundles(results_dsn()).export(run_id, path)
     click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")

@@ -30,8 +30,15 @@ def console(most: int = 280) -> Any:
 
 
 def command() -> str:
-    """Return the command to type to call this command line again."""
-    return "storebench" if shutil.which("storebench") else sys.argv[0]
+    """Return the command to type to call this command line again: as short as the PATH and the home folder allow."""
+    if shutil.which("storebench"):
+        return "storebench"
+    program = Path(sys.argv[0])
+    if program.name == "__main__.py":
+        return "python -m storebench.cli"
+    return str(
+        Path("~") / program.relative_to(Path.home()) if program.is_relative_to(Path.home()) else program
+    )
 
 
 def page_of(run_id: str) -> str | None:

@@ -16,7 +16,7 @@ from storebench.cli.airflow_api import Airflow, Look, Task, name_of
 from storebench.cli.output.table import differing_columns, remark
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import Repository, run_id_of
-from storebench.results.forecast.expected import range_of
+from storebench.results.forecast.expected import rounded_duration
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 
@@ -170,9 +170,9 @@ class Progress:
         return text
 
     def _expected(self) -> str:
-        """Return the expected duration of the run, as one value or a range; empty if unknown."""
-        least_s = self.run.get("expected_s") if self.run else None
-        return range_of(duration, least_s, self.run.get("expected_most_s")) if self.run and least_s else ""
+        """Return the expected duration of the run; empty if unknown."""
+        expected_s = self.run.get("expected_s") if self.run else None
+        return rounded_duration(expected_s) if expected_s else ""
 
     def _elapsed(self) -> str:
         ended = (self.run.get("finished_at") or self._ended_at) if self.run else None

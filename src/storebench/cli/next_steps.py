@@ -3,88 +3,105 @@
 from __future__ import annotations
 
 import itertools
-import json
+import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storebench.cli.environment import command, env_file
 from storebench.errors import SpecError
 from storebench.results.comparison.sides import By
+from storebench.results.database.runs import LATEST
 from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.results.statistics.verdicts import MIN_UNITS
 from storebench.study.cell import Cell
-from storebench.study.dataset import FILE
 from storebench.study.model import Study
 from storebench.study.reserved import CLIENT, STORE
-from storebench.study.run_params import study_values
 
-OPTIONS = (FILE, "rows", "seed", "pod_memory")  # parameters that have their own options
-# Parameters that a repeated run does not take over: the suggestion sets the repeats, and the order is drawn again.
-DROPPED = {"repeats", "order_seed", "skip_done", "precision_percent", "budget_min"}
+# The variable that `make run` sets, so that the suggested commands are targets of the Makefile, too.
+BY_MAKE = "STOREBENCH_BY_MAKE"
+
+
+class Typed:
+    """The commands about a run, as the user types them: in the shell, or as targets of the Makefile. `run`: the name of the run."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self.by_make = bool(os.environ.get(BY_MAKE))
+
+    def results(self) -> str:
+        return self._make("results") if self.by_make else f"{command()} results --run {self._run}"
+
+    def ranking(self) -> str:
+        return self._make("ranking") if self.by_make else f"{command()} ranking {self._run}"
+
+    def report(self) -> str:
+        return (
+            self._make("report", "OUT=DIR") if self.by_make else f"{command()} report {self._run} --out DIR"
+        )
+
+    def replay(self, repeats: int | None = None) -> str:
+        """Return the command that starts the run once more, with another number of repeats if given."""
+        if self.by_make:
+            return self._make("replay", *([f"REPEATS={repeats}"] if repeats else []))
+        option = f" --repeats {repeats}" if repeats else ""
+        return f"{command()} replay {self._run}{option} --follow"
+
+    def compare(self, by: str) -> str:
+        """Return the command that compares two values within the run."""
+        quoted = shlex.quote(by)
+        return (
+            self._make("compare", f"BY={quoted}")
+            if self.by_make
+            else f"{command()} compare {self._run} --by {quoted}"
+        )
+
+    def compare_with(self, other: str) -> str:
+        """Return the command that compares the run with another run."""
+        return (
+            self._make("compare", f"WITH={other}")
+            if self.by_make
+            else f"{command()} compare {self._run} {other}"
+        )
+
+    def _make(self, target: str, *variables: str) -> str:
+        run = [f"RUN={self._run}"] if self._run != LATEST else []
+        return " ".join(["make", target, *run, *variables])
 
 
 def next_lines(
-    run: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], study: Study | None, url: str
+    run: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    study: Study | None,
+    url: str,
+    name: str = LATEST,
 ) -> list[str]:
-    """Return the lines to print after a run. `rows`: the newest tries of its operations. `study`: None if its file is absent."""
-    name, of_study = run["airflow_run_id"], f"--study {run['study']}"
+    """Return the lines to print after a run. `rows`: the newest tries of its operations. `study`: None if its file is absent. `name`: the
+    shortest name of the run.
+    """
+    typed, newest = Typed(name), Typed(LATEST)
     cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
     counted = Counter((row["cell_key"], row["operation"]) for row in rows if row["status"] == "verified")
     repeats = max(counted.values(), default=0)
     suggestions = [
-        (f"results --run {name}", "each attempt, with memory and CPU"),
-        (f"report {name} --out DIR", "charts, as one HTML file"),
+        (typed.results(), "each attempt, with memory and CPU"),
+        (typed.report(), "charts, as one HTML file"),
+        (f"{url}/plugin/storebench-run", "the same, live"),
     ]
     by = by_of(cells, study)
     if 0 < repeats < MIN_VALUES and study:
-        again = shlex.join(["run", *again_of(study, run["params"], cells), "--repeats", str(MIN_VALUES)])
-        suggestions.append((again, "the same with intervals"))
+        suggestions.append((typed.replay(MIN_VALUES), "the same with intervals"))
         if by:
-            suggestions.append(
-                (f"compare latest {of_study} --by {shlex.quote(by)}", "after that: which is better")
-            )
+            suggestions.append((newest.compare(by), "after that: which is better"))
     elif repeats >= MIN_UNITS:
         if by:
-            suggestions.append((f"compare {name} {of_study} --by {shlex.quote(by)}", "which is better"))
-        suggestions.append((f"replay {name} {of_study} --trigger", "the same run once more"))
-        suggestions.append((f"compare {name} latest {of_study}", "after that: what differs"))
-    first = [f"  . {env_file()}   # first, in another shell"] if env_file().exists() else []
-    typed = [f"  {command()} {text}   # {purpose}" for text, purpose in suggestions]
-    return ["Next:", *first, *typed[:2], f"  {url}/plugin/storebench-run   # the same, live", *typed[2:]]
-
-
-def again_of(study: Study, conf: Mapping[str, Any], cells: Sequence[Cell]) -> list[str]:
-    """Return the options of `storebench run` that measure these cells of a run with the parameters `conf` again. Defaults are omitted."""
-    from storebench.planning.params import run_values
-
-    seen = {"stores": [cell.store for cell in cells], "clients": [cell.client for cell in cells]}
-    seen |= {axis.name: [value for cell in cells if (value := cell.value(axis.name))] for axis in study.axes}
-    places = {name: ",".join(_in_order(conf.get(name), values)) for name, values in seen.items() if values}
-    options = ["--study", study.name, "--stores", places.pop("stores"), "--clients", places.pop("clients")]
-    for name, value in places.items():
-        options += ["--axis", f"{name}={value}"]
-    defaults = study_values(run_values(study, {}))
-    custom_file = conf.get(FILE) not in (None, "")
-    for name, value in conf.items():
-        settled = name in DROPPED or name in seen or name not in defaults
-        if settled or value == defaults[name] or (custom_file and name in ("rows", "seed")):
-            continue
-        if name == "keep_data":
-            options.append("--keep-data")
-        elif name in OPTIONS:
-            options += [f"--{name.replace('_', '-')}", str(value)]
-        else:
-            options += ["--param", f"{name}={json.dumps(value)}"]
-    return options
-
-
-def _in_order(asked: Any, measured: Iterable[str]) -> list[str]:
-    """Return the measured values without duplicates: first the requested values, in the order of the request."""
-    unique = list(dict.fromkeys(measured))
-    first = [value for value in asked if value in unique] if isinstance(asked, (list, tuple)) else []
-    return list(dict.fromkeys([*first, *unique]))
+            suggestions.append((typed.compare(by), "which is better"))
+        suggestions.append((typed.replay(), "the same run once more"))
+        suggestions.append((Typed(run["airflow_run_id"]).compare_with(LATEST), "after that: what differs"))
+    needs_file = not typed.by_make and env_file().exists()
+    first = [f"  . {env_file()}   # first, in another shell"] if needs_file else []
+    return ["Next:", *first, *(f"  {text}   # {purpose}" for text, purpose in suggestions)]
 
 
 def by_of(cells: Sequence[Cell], study: Study | None) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from storebench.cli.environment import results_dsn
-from storebench.cli.study import of_study
+from storebench.cli.study import announce_latest, of_study
 
 
 @click.command()
@@ -21,8 +21,10 @@ def report(run_: str, study: str | None, out: Path) -> None:
 
     The report needs no Airflow. The run's attempts are written beside it as CSV and JSON.
     """
+    from storebench.results.database.queries import Queries
     from storebench.web.report import write_report
 
+    announce_latest(Queries(results_dsn()), study, run_)
     for path in write_report(results_dsn(), run_, out, study):
         click.echo(str(path))
 

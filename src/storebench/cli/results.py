@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from storebench.cli.environment import console, results_dsn
-from storebench.cli.study import of_study
+from storebench.cli.study import announce_latest, of_study
 from storebench.errors import SpecError, unknown
 
 
@@ -59,6 +59,7 @@ def results(
     queries = Queries(results_dsn())
     if study:
         queries.study(study)  # raises SpecError for a study without results
+    announce_latest(queries, study, run_)
     rows = queries.results(run=run_, study=study, store=store, cell=cell, limit=limit)
     if store and not rows and store not in (known := {*store_names(), *queries.stores()}):
         raise unknown("store", store, sorted(known))
@@ -131,6 +132,7 @@ def price(
     from storebench.results.forecast.price import prices
 
     queries = Queries(results_dsn())
+    announce_latest(queries, study, run_)
     priced = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
     if format_ == "json":
         click.echo(prices_answer(priced, currency).model_dump_json(indent=2))
@@ -151,6 +153,7 @@ def baseline(name: str, run_: str, study: str | None) -> None:
             f"{name!r} cannot be a baseline's name: `storebench compare` reads commas as separators of several runs"
         )
     repository = Repository(results_dsn())
+    announce_latest(repository, study, run_)
     run_id = repository.run_named(run_, study)["id"]
     repository.set_baseline(name, run_id)
     click.echo(f"baseline:{name} is {run_id}")

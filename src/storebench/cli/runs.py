@@ -10,11 +10,13 @@ from typing import Any
 import click
 
 from storebench.cli.environment import airflow_login, command, console, results_dsn
-from storebench.cli.study import StudyCommand, default_study, of_study
+from storebench.cli.study import StudyCommand, announce_latest, default_study, of_study
 from storebench.errors import SpecError
 
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 REPORT_WIDTH = 100
+# The parameters about repeats that a run with another number of repeats does not take over. A comparison needs a random order.
+OF_REPEATS = ("repeats", "order_seed", "random_order", "skip_done", "precision_percent", "budget_min")
 
 
 @click.command(cls=StudyCommand)
@@ -118,6 +120,7 @@ def follow(run_: str, study: str | None) -> None:
     try:
         recorded_run = repository.run_named(run_, study)
         dag_id, run_id = recorded_run["dag_id"], recorded_run["airflow_run_id"]
+        announce_latest(repository, study, run_)
     except SpecError:
         dag_id, run_id = study or default_study(), run_
         if airflow.run_state(dag_id, run_id) is None:
@@ -129,9 +132,10 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
     """Show the run until it ends, then its overview and the next commands. Raises RunFailed unless the whole run is verified."""
     from storebench.cli import follow
     from storebench.cli.airflow_api import RunFailed
-    from storebench.cli.next_steps import next_lines
+    from storebench.cli.next_steps import Typed, next_lines
     from storebench.cli.output.overview import print_overview
     from storebench.results.database.repository import run_id_of
+    from storebench.results.database.runs import LATEST
     from storebench.results.forecast.fixed import fixed_of
 
     url = f"{airflow.url}/dags/{dag_id}/runs/{run_id}"
@@ -147,10 +151,13 @@ def _follow(airflow: Any, repository: Any, dag_id: str, run_id: str) -> None:
         report = console(most=REPORT_WIDTH)
         report.print()
         record, study = repository.study(rows[0]["study"]), _here(dag_id)
-        print_overview(report, rows, record, fixed_of(repository, rows), _largest(study))
-        report.print()
         run = repository.run_named(run_id_of(dag_id, run_id))
-        for line in next_lines(run, rows, study, url):
+        name = LATEST if repository.run_named(LATEST)["id"] == run["id"] else run["airflow_run_id"]
+        typed = Typed(name)
+        fixed = fixed_of(repository, rows)
+        print_overview(report, rows, record, fixed, _largest(study), typed.results(), typed.ranking())
+        report.print()
+        for line in next_lines(run, rows, study, url, name):
             click.echo(line)
     if state != "success":
         raise RunFailed(f"run {run_id} failed: the remarks above and {url} say why")
@@ -178,22 +185,39 @@ def _here(study: str) -> Any:
 @click.command()
 @click.argument("run_", metavar="RUN")
 @of_study
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Measure each cell N times, in a random order drawn again, without the run's precision and budget.",
+)
 @click.option("--trigger", is_flag=True, help="Also start the run in Airflow.")
-def replay(run_: str, study: str | None, trigger: bool) -> None:
+@click.option("--follow", "follows", is_flag=True, help="Start the run, and print each result as `run` does.")
+def replay(run_: str, study: str | None, repeats: int | None, trigger: bool, follows: bool) -> None:
     """Print a run's parameters as JSON, to repeat the run.
 
-    The parameters include the seed of the order.
+    The parameters include the seed of the order, unless --repeats changes the number of repeats.
     """
-    from storebench.cli.airflow_api import Airflow
-    from storebench.results.database.queries import Queries
+    from storebench.cli.airflow_api import PATIENCE_S, Airflow
+    from storebench.results.database.repository import Repository
 
-    recorded_run = Queries(results_dsn()).run_named(run_, study)
-    conf = {**recorded_run["params"], "order_seed": recorded_run["order_seed"]}
-    click.echo(json.dumps(conf, indent=2))
-    if trigger:
+    repository = Repository(results_dsn(), PATIENCE_S)
+    announce_latest(repository, study, run_)
+    recorded_run = repository.run_named(run_, study)
+    conf, dag_id = (
+        {**recorded_run["params"], "order_seed": recorded_run["order_seed"]},
+        recorded_run["dag_id"],
+    )
+    if repeats is not None:
+        conf = {name: value for name, value in conf.items() if name not in OF_REPEATS} | {"repeats": repeats}
+    if not follows:
+        click.echo(json.dumps(conf, indent=2))
+    if trigger or follows:
         airflow = Airflow(*airflow_login())
-        run_id = airflow.trigger(recorded_run["dag_id"], conf)
-        click.echo(f"run {run_id}: {airflow.url}/dags/{recorded_run['dag_id']}/runs/{run_id}", err=True)
+        run_id = airflow.trigger(dag_id, conf)
+        click.echo(f"run {run_id}: {airflow.url}/dags/{dag_id}/runs/{run_id}", err=not follows)
+        if follows:
+            _follow(airflow, repository, dag_id, run_id)
 
 
 @click.command()

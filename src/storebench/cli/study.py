@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from storebench.fields import Field
+    from storebench.results.database.runs import Runs
     from storebench.study.model import Axis, Study
 
 OPTION = "--study"
@@ -18,6 +19,19 @@ OPTION = "--study"
 of_study = click.option(
     OPTION, metavar="NAME", help="The run must be of this study: 'latest' is the study's newest run."
 )
+
+
+def announce_latest(queries: Runs, study: str | None, *names: str | None) -> None:
+    """Print the run that 'latest' names, if `names` has it. `names`: names of runs, several with commas. Raises SpecError without runs.
+
+    The line goes to the standard error, so that the output stays CSV or JSON.
+    """
+    from storebench.results.database.runs import LATEST
+
+    if LATEST in (name for several in names if several for name in several.split(",")):
+        run = queries.run_named(LATEST, study)
+        at = f"{run['started_at']:%Y-%m-%d %H:%M} UTC"
+        click.echo(f"latest is {run['airflow_run_id']} of {run['study']}, started {at}", err=True)
 
 
 def default_study() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from abc import ABC, abstractmethod
@@ -109,6 +110,29 @@ class Durability:
             raise ValueError("; ".join(mistakes))
 
 
+@dataclass(frozen=True)
+class Typical:
+    """The typical time of an operation on the usual machine, which estimates a run before any similar attempt exists.
+
+    `fixed_s`: seconds from the end of the pod before to the end of the operation's pod, without the work on rows: the removal of the previous
+    cell's data, the start of servers, pods and sessions. `million_s`: seconds for a million rows, with their verification. `client`: the
+    client with this time; empty: all other clients. `times`: axes whose values multiply the number of rows.
+
+    The usual machine is the machine of storebench.results.forecast.calibration.
+    """
+
+    operation: str
+    fixed_s: float
+    million_s: float = 0.0
+    client: str = ""
+    times: tuple[str, ...] = ()
+
+    def growing_s(self, rows: int, values: Mapping[str, str]) -> float:
+        """Return the seconds of the work on rows. `values`: of the cell's axes."""
+        factors = [values[name] for name in self.times if values.get(name, "").isdecimal()]
+        return self.million_s * rows * math.prod(map(int, factors)) / 1_000_000
+
+
 class Store(ABC):
     """A store to measure. The DAG reads the class variables. `storebench attempt` calls the methods in a pod, in the order below. A store
     whose pods run another program has none of the methods (docs/protocol.md).
@@ -136,6 +160,7 @@ class Store(ABC):
     pods: ClassVar[Mapping[str, Pod]] = {}  # by operation: other pods than `pod`
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # modules to import before the first phase, outside its time
+    typical: ClassVar[tuple[Typical, ...]] = ()  # measured times of operations, for estimates of first runs
 
     @classmethod
     def contradictions(cls) -> Iterator[str]:
@@ -182,6 +207,12 @@ class Store(ABC):
         Raises SpecError for values that contradict each other: then the run is refused before any work.
         """
         return 0.0
+
+    @classmethod
+    def typical_of(cls, operation: str, client: str) -> Typical | None:
+        """Return the typical time of a client's operation; None if the store declares none."""
+        of_clients = {typical.client: typical for typical in cls.typical if typical.operation == operation}
+        return of_clients.get(client) or of_clients.get("")
 
     @classmethod
     def cannot_hold(cls, manifest: Mapping[str, Any]) -> str:

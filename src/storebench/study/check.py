@@ -69,6 +69,18 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             for step in store.pods
             if step not in steps
         )
+        yield from (
+            f"the store {name!r}: typical is for {typical.operation!r}, which is no operation of the study{_near(typical.operation, steps)}"
+            for typical in store.typical
+            if typical.operation not in steps[:-1]
+        )
+        axes = [axis.name for axis in study.axes]
+        yield from (
+            f"the store {name!r}: typical.times has {place!r}, which is no axis of the study{_near(place, axes)}"
+            for typical in store.typical
+            for place in typical.times
+            if place not in axes
+        )
         if store.filled_by is not None and store.filled_by not in study.stores:
             near = _near(store.filled_by, study.stores)
             yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{near}"

@@ -18,6 +18,7 @@ from storebench.planning.node_pools import DEFAULT, VARIABLE, NodePool, node_poo
 from storebench.planning.params import run_values
 from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
 from storebench.spark.options import ENCRYPTION, KEY_NAME
+from storebench.stores.base import Typical
 from storebench.study.grid import Grid
 from storebench.study.model import Operation
 from storebench.study.order import Turn
@@ -230,13 +231,18 @@ def test_caches_that_are_not_known_are_refused(study, recorded):
         plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked))
 
 
-def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(study, recorded, capsys):
+def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(
+    study, recorded, capsys, monkeypatch
+):
+    times = (Typical("write", 10.0), Typical("read", 5.0))
+    monkeypatch.setattr(study.store("mongodb"), "typical", times)
+    monkeypatch.setattr("storebench.results.forecast.expected.slowness", lambda: 1.0)
     asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "1000, all", "repeats": "3"}
     params = {**run_values(study, {}), **asked}
     assert len(plan_of(study, params, dag_run(conf=asked))) == 6
-    assert "Cells: 2. Operations: 12. They take about 5 min. That is a guess" in capsys.readouterr().out
-    assert recorded.started["expected_s"] == pytest.approx(12 * (20 + 4))
-    assert recorded.started["expected_most_s"] is None
+    said = "Cells: 2. Operations: 12. They take about 2 min, by the typical times of their stores"
+    assert said in capsys.readouterr().out
+    assert recorded.started["expected_s"] == pytest.approx(6 * (10 + 5))
     assert recorded.started["params"]["repeats"] == 3, "as values, not as the form's texts"
     assert recorded.refused is None
 

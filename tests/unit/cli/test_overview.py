@@ -51,91 +51,82 @@ def printed(rows=ROWS, width=100):
     return console.file.getvalue()
 
 
-def test_the_table_is_sorted_by_store_with_the_operations_side_by_side():
-    alike, head, _, *lines = printed().splitlines()
-    assert alike == "client reference  executors 1  rows 20,000  seed 42"
-    headings = " ".join(head.split())
-    assert headings == "store batch write only_s write rows_per_s read only_s read rows_per_s state"
-    cells = [line.split() for line in lines[: lines.index("")]]
-    s, rate = "s", "rows/s"
-    assert cells == [
-        ["delta-kernel", "all", "-", "-", "30.0", s, "667", rate, "verified"],
-        ["delta-spark", "all", "8.00", s, "2,500", rate, "6.00", s, "3,330", rate, "verified"],
-        ["mongodb", "1000", "2.00", s, "10,000", rate, "3.00", s, "6,670", rate, "verified"],
-        ["mongodb", "all", "4.00", s, "5,000", rate, "4.00", s, "5,000", rate, "verified"],
-        ["null", "all", "1.00", s, "20,000", rate, "-", "-", "verified"],
+def table(text):
+    """Return the headings and the lines of a printed table as words."""
+    _, head, _, *lines = text.splitlines()
+    return " ".join(head.split()), [" ".join(line.split()) for line in lines[: lines.index("")]]
+
+
+def test_the_table_has_the_best_of_each_operation_first_and_the_floor_last():
+    text = printed(width=140)
+    assert text.splitlines()[0] == "client reference  executors 1  rows 20,000  seed 42"
+    head, lines = table(text)
+    assert head == "operation store batch only_s times the best rows_per_s guarantee state"
+    assert lines == [
+        "write mongodb 1000 2.00 s 1 10,000 rows/s disk verified",
+        "write mongodb all 4.00 s 2 5,000 rows/s disk verified",
+        "write delta-spark all 8.00 s 4 2,500 rows/s disk verified",
+        "write null all 1.00 s - 20,000 rows/s disk verified, floor",
+        "read mongodb 1000 3.00 s 1 6,670 rows/s dicts verified",
+        "read mongodb all 4.00 s 1.33 5,000 rows/s dicts verified",
+        "read delta-spark all 6.00 s 2 3,330 rows/s dicts verified",
+        "read delta-kernel all 30.0 s 10 667 rows/s dicts verified",
     ]
 
 
-def test_metrics_of_one_operation_have_heads_that_tell_them_apart():
+def test_figures_of_several_metrics_have_their_names():
     metrics = (
         Metric("ops_per_s", "operations per second", "higher"),
         Metric("p99_s", "99th percentile of the latency"),
         Metric("first_s", "time of the first operation"),
+        Metric("last_s", "time of the last operation"),
     )
-    operations = (Operation("write", ("ops_per_s", "p99_s")), Operation("read", ("first_s", "p99_s")))
+    operations = (Operation("write", ("ops_per_s", "p99_s")), Operation("read", ("first_s", "last_s")))
     study = replace(STUDY, operations=operations, metrics=metrics, charts=())
-    figures = {"ops_per_s": 5120.0, "p99_s": 0.25, "first_s": 1.5}
+    figures = {"ops_per_s": 5120.0, "p99_s": 0.25, "first_s": 1.5, "last_s": 0.5}
     rows = [row("mongodb", "all", name, 1.0, metrics=figures) for name in ("write", "read")]
     console = Console(width=200, file=io.StringIO())
     print_overview(console, rows, StudyRecord.of(study), {})
-    head = " ".join(console.file.getvalue().splitlines()[1].split())
-    assert head == "write ops_per_s write p99_s read first_s read p99_s state"
-
-
-def test_each_store_has_a_sentence_on_how_it_compares_and_what_keeps_nothing_is_not_ranked():
-    text = printed(width=200)
-    assert "delta-kernel: read 30.0 s (batch=all), 10 times as long as mongodb.\n" in text
-    assert (
-        "delta-spark: write 8.00 s (batch=all), 4.0 times as long as mongodb; read 6.00 s (batch=all), 2.0 times as long as mongodb.\n"
-        in text
-    )
-    assert "mongodb: write 2.00 s (batch=1000); read 3.00 s (batch=1000).\n" in text
-    assert "null: floor, the client without a store: write 1.00 s (batch=all).\n" in text
+    head, lines = table(console.file.getvalue())
+    assert head == "operation figure metric times the best next figure guarantee state"
+    assert lines == [
+        "write 5,120 ops/s ops_per_s - p99_s 250 ms disk verified",
+        "read 1.50 s first_s - last_s 500 ms dicts verified",
+    ]
 
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_it_is_as_wide_as_the_terminal_and_cuts_nothing(width):
     text = printed(width=width)
     assert all(len(line) <= width for line in text.splitlines())
-    for value in ("delta-kernel", "10,000 rows/s", "30.0 s", "verified"):
+    for value in ("delta-kernel", "4.00 s", "30.0 s", "1.33", "verified"):
         assert value in text
 
 
-def test_what_is_not_verified_is_told_with_its_reason_and_compares_with_nothing():
+def test_what_is_not_verified_comes_last_with_its_state_and_one_sentence_has_the_reason():
     bad = row(
         "mongodb", "1000", "write", 0.1, status="failed", error_kind="oom_killed", error="raise pod_memory"
     )
     disturbed = row("mongodb", "1000", "read", 0.1, disturbed="throttled")
-    text = printed([bad, disturbed, *ROWS[:2]], width=200)
-    assert (
-        "write failed, read disturbed" in text and "mongodb: nothing is verified and undisturbed.\n" in text
-    )
-    assert "write mongodb (batch=1000): oom_killed: raise pod_memory\n" in text
-    assert "read mongodb (batch=1000): disturbed: throttled\n" in text
-    assert "delta-spark: write 8.00 s (batch=all); read 6.00 s (batch=all).\n" in text
+    text = printed([bad, disturbed, *ROWS[:2], *ROWS[2:4], ROWS[1]], width=200)
+    _, lines = table(text)
+    assert [line.split()[1] for line in lines] == ["mongodb", "delta-spark", "mongodb", "delta-spark"]
+    assert "1 failed, 1 verified" in lines[0] and "1 disturbed, 1 verified" in lines[2]
+    reason = "2 of 7 attempts do not count, for example mongodb write: oom_killed: raise pod_memory. `storebench results` lists each reason.\n"
+    assert reason in text
+    _, lines = table(printed([bad, *ROWS[:1]], width=200))
+    assert [" ".join(line.split()[:3]) for line in lines] == ["write delta-spark all", "write mongodb 1000"]
+    assert lines[1].endswith("failed")
 
 
-@pytest.mark.parametrize(
-    ("repeats", "words"), [(1, "Each was measured once"), (3, "medians of at most 3 attempts"), (6, None)]
-)
-def test_how_little_few_attempts_say_is_told_once(repeats, words):
-    text = printed(ROWS * repeats, width=200)
-    assert text.count("may be chance") == (1 if words else 0)
-    assert (words or "") in text
-
-
-def test_what_makes_a_comparison_unfair_is_told():
+def test_a_run_ends_with_at_most_five_sentences():
     rows = [row("mongodb", "all", "write", 1.0, durability="disk", client_bound=True)]
-    rows += [row("delta-spark", "all", "write", 1.0, durability="s3")]
+    rows += [row("delta-spark", "all", "write", 1.0, durability="s3", service_bound=True, not_judged="short")]
+    rows += [row("mongodb", "all", "read", 1.0, status="failed")]
     text = printed(rows, width=200)
-    assert "times as long" not in text
-    assert "Durability differs (disk, s3)" in text
-    assert "Limited by the client, not by the store: mongodb write." in text
-    assert "Limited by the service" not in text
-
-
-def test_a_store_whose_service_was_the_limit_is_told():
-    rows = [row("mongodb", "all", "write", 1.0, client_bound=False, service_bound=True)]
-    rows += [row("delta-spark", "all", "write", 1.0, service_bound=True, disturbed="others kept it busy")]
-    assert "Limited by the service, not by the store: mongodb write." in printed(rows, width=200)
+    said = text.partition("\n\n")[2].splitlines()
+    assert len(said) == 5
+    assert (
+        "1 of 1 pair is not compared: durability differs (1); `storebench ranking` lists the cells." in said
+    )
+    assert "Not the store but the client limits mongodb write; the service limits delta-spark write." in said

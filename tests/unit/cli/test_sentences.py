@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from storebench.cli.output.sentences import Larger, sentences
+from storebench.cli.output.sentences import Larger, figures_of, sentences, times_the_best
 from storebench.results.forecast.fixed import Fixed, fixed_of
 from storebench.study.model import Metric, Operation
 from storebench.study.record import StudyRecord
@@ -15,6 +15,12 @@ def row(
 ):
     return {
         "attempt_id": uuid.uuid4(),
+        "store": store,
+        "error_kind": None,
+        "error": None,
+        "perhaps_disturbed": None,
+        "client_bound": None,
+        "service_bound": None,
         "cell_key": f"s/{store}/{client}/batch=all/rows={rows}/seed=42",
         "operation": operation,
         "status": "verified",
@@ -34,17 +40,21 @@ def repeated(store, *took_s, **of):
     return [row(store, one_s, **of) for one_s in took_s]
 
 
-def said(rows, fixed=None, larger=None):
-    """Return the sentences, with sentences about stores by store."""
-    lines = sentences(rows, ["write", "read"], StudyRecord.of(STUDY), fixed or {}, larger)
-    stores = {one["cell_key"].split("/")[1] for one in rows}
-    return {line.partition(":")[0]: line.partition(": ")[2] for line in lines[: len(stores)]}, lines[
-        len(stores) :
-    ]
+def compared(rows, fixed=None, larger=None, study=STUDY, operations=("write", "read")):
+    """Return the ratio to the best of each compared figure by store, and the sentences about the run."""
+    figures = figures_of(rows, operations, StudyRecord.of(study), fixed or {})
+    ratios = {
+        f"{cell.store} {operation}": round(ratio, 2)
+        for (cell, operation), ratio in times_the_best(figures).items()
+    }
+    return ratios, sentences(rows, figures, larger, "storebench results", "storebench ranking")
+
+
+ONCE = "Each operation was measured once: without an interval, a small difference may be chance."
 
 
 def test_only_reads_that_deliver_the_same_are_compared():
-    found, remarks = said(
+    ratios, (once, pairs) = compared(
         [
             row("mongodb", 2.0),
             row("elasticsearch", 5.0),
@@ -52,111 +62,137 @@ def test_only_reads_that_deliver_the_same_are_compared():
             row("delta-kernel", 4.0, kind="rows in the JVM"),
         ]
     )
-    assert found == {
-        "mongodb": "read 2.00 s as dicts.",
-        "elasticsearch": "read 5.00 s as dicts, 2.5 times as long as mongodb.",
-        "delta-rs": "read 100 ms as Arrow.",
-        "delta-kernel": "read 4.00 s as rows in the JVM.",
-    }
-    assert remarks == []
+    assert ratios == {"mongodb read": 1.0, "elasticsearch read": 2.5}
+    assert once == ONCE
+    assert (
+        pairs
+        == "5 of 6 pairs are not compared: the delivered form differs (5); `storebench ranking` lists the cells."
+    )
 
 
-def test_a_store_whose_clients_deliver_different_things_has_a_time_for_each():
-    found, _ = said([row("mongodb", 2.0), row("mongodb", 1.0, kind="raw BSON", client="tuned")])
-    assert found == {"mongodb": "read 2.00 s (reference) as dicts; read 1.00 s (tuned) as raw BSON."}
-
-
-def test_each_workload_has_figures_of_its_own_and_none_stands_for_the_others():
+def test_figures_are_sorted_by_operation_and_workload_and_then_the_best_first_with_floors_last():
     study = replace(STUDY, axes=(replace(STUDY.axes[0], workload=True), *STUDY.axes[1:]))
-    figures = {("mongodb", "all"): 8.0, ("mongodb", "10"): 1.0, ("null", "10"): 0.5}
-    figures |= {("elasticsearch", "10"): 2.0, ("elasticsearch", "all"): 4.0}
+    seconds = {("mongodb", "all"): 8.0, ("mongodb", "10"): 1.0, ("null", "10"): 0.5}
+    seconds |= {("elasticsearch", "10"): 2.0, ("elasticsearch", "all"): 4.0}
     rows = [
         row(store, took_s, cell_key=cell(store, batch=batch).key)
-        for (store, batch), took_s in figures.items()
+        for (store, batch), took_s in seconds.items()
     ]
-    assert sentences(rows, ["read"], StudyRecord.of(study), {}) == [
-        "elasticsearch: read 4.00 s (batch=all); read 2.00 s (batch=10), 2.0 times as long as mongodb.",
-        "mongodb: read 8.00 s (batch=all), 2.0 times as long as elasticsearch; read 1.00 s (batch=10).",
-        "null: floor, the client without a store: read 500 ms (batch=10).",
+    rows.append(row("mongodb", 9.0, "write", cell_key=cell(batch="10").key))
+    figures = figures_of(rows, ("write", "read"), StudyRecord.of(study), {})
+    assert [(one.operation, one.cell.value("batch"), one.cell.store, one.median) for one in figures] == [
+        ("write", "10", "mongodb", 9.0),
+        ("read", "all", "elasticsearch", 4.0),
+        ("read", "all", "mongodb", 8.0),
+        ("read", "10", "mongodb", 1.0),
+        ("read", "10", "elasticsearch", 2.0),
+        ("read", "10", "null", 0.5),
     ]
-
-
-def test_an_axis_of_no_workloads_has_one_best_cell():
-    rows = [
-        row("mongodb", took_s, cell_key=cell(batch=batch).key)
-        for batch, took_s in (("10", 1.0), ("all", 8.0))
-    ]
-    assert sentences(rows, ["read"], StudyRecord.of(STUDY), {}) == ["mongodb: read 1.00 s (batch=10)."]
+    ratios = times_the_best(figures)
+    assert sorted(ratios.values()) == [1.0, 1.0, 2.0, 2.0], (
+        "a workload and a floor are compared with no other"
+    )
 
 
 @pytest.mark.parametrize("kind", [None, "unknown"])
 def test_what_is_not_known_to_promise_the_same_is_not_compared(kind):
     rows = [row("mongodb", 2.0, "write", kind), row("elasticsearch", 5.0, "write", kind)]
-    found, _ = said([*rows, row("delta-rs", 1.0, "write", "s3")])
-    assert found.pop("delta-rs") == "write 1.00 s with durability s3."
-    assert found == {"mongodb": "write 2.00 s.", "elasticsearch": "write 5.00 s."}
+    ratios, (_, pairs) = compared([*rows, row("delta-rs", 1.0, "write", "s3")])
+    assert ratios == {}
+    assert pairs.startswith("3 of 3 pairs are not compared: a guarantee is unknown (3); ")
 
 
 def test_writes_are_compared_with_those_of_the_same_durability():
     writes = {"mongodb": "disk", "elasticsearch": "disk", "delta-rs": "s3"}
-    found, _ = said([row(store, n, "write", kind) for n, (store, kind) in enumerate(writes.items(), 2)])
-    assert found["elasticsearch"] == "write 3.00 s with durability disk, 1.5 times as long as mongodb."
-    assert found["delta-rs"] == "write 4.00 s with durability s3."
+    ratios, (_, pairs) = compared(
+        [row(store, n, "write", kind) for n, (store, kind) in enumerate(writes.items(), 2)]
+    )
+    assert ratios == {"mongodb write": 1.0, "elasticsearch write": 1.5}
+    assert pairs.startswith("2 of 3 pairs are not compared: durability differs (2); ")
 
 
-def test_the_fastest_is_called_so_only_where_intervals_tell_it_from_all_others():
+def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
     six = [2.0, 2.1, 2.0, 2.1, 2.0, 2.1]
     slower = repeated("elasticsearch", *(3 * value for value in six))
-    assert said([*repeated("mongodb", *six), *slower])[0]["mongodb"] == "read 2.05 s, the fastest of 2."
-    assert said([*repeated("mongodb", *six[:5]), *slower])[0] == {
-        "mongodb": "read 2.00 s.",
-        "elasticsearch": "read 6.15 s, 3.1 times as long as mongodb.",
-    }
+    assert compared([*repeated("mongodb", *six), *slower])[1] == [
+        "Best, as the intervals show: read mongodb."
+    ]
+    few = compared([*repeated("mongodb", *six[:5]), *slower[:5]])[1]
+    assert few == [
+        "The figures are medians of at most 5 attempts: fewer than 6 have no interval, and a small difference may be chance."
+    ]
     near = repeated("elasticsearch", *(value + 0.05 for value in six))
-    assert said([*repeated("mongodb", *six), *near])[0] == {
-        "mongodb": "read 2.05 s.",
-        "elasticsearch": "read 2.10 s, not told apart from mongodb.",
-    }
+    overlap = "No cell is the best: the intervals of the best cells overlap."
+    assert compared([*repeated("mongodb", *six), *near])[1] == [overlap]
+    arrow = repeated("delta-rs", *(value / 9 for value in six), kind="Arrow")
+    best, pairs = compared([*repeated("mongodb", *six), *slower, *arrow])[1]
+    assert best == "Best, as the intervals show: read mongodb as dicts." and pairs.startswith("2 of 3 pairs")
+    short = {(slower[0]["cell_key"], "read"): Fixed(9.0, None)}
+    third = repeated("null@x", 9.0) + repeated("delta-kernel", *(4 * value for value in six))
+    (sentence, _) = compared([*repeated("mongodb", *six), *slower, *third], short)[1]
+    assert sentence == overlap, "a cell that is too short to judge might be better"
 
 
-def test_a_time_that_is_mostly_a_fixed_cost_is_compared_with_nothing_and_says_so():
+def test_the_best_cells_of_many_operations_are_counted():
+    study = replace(STUDY, axes=(replace(STUDY.axes[0], workload=True), *STUDY.axes[1:]))
+    rows = [
+        row(store, seconds, cell_key=cell(store, batch=batch).key)
+        for batch in ("all", "1000", "10", "20", "30")
+        for store, seconds in (("mongodb", 1.0), ("elasticsearch", 2.0))
+        for _ in range(6)
+    ]
+    (best,) = compared(rows, study=study)[1]
+    assert best.startswith("Best, as the intervals show: read batch=1000 mongodb (batch=1000); ")
+    assert best.endswith("; and 2 more.")
+
+
+def test_a_time_that_is_mostly_a_fixed_cost_is_not_compared_and_the_larger_preset_is_named():
     """An example is a Spark session's first query of 20,000 rows beside a client without a JVM."""
     slow = row("delta-spark", 25.0, "write", "s3")
     rows = [slow, row("delta-rs", 0.5, "write", "s3"), row("delta-kernel", 2.0, "write", "s3")]
     key = slow["cell_key"], "write"
     fixed = {key: Fixed(12.0, 23.5)}
-    found, remarks = said(rows, fixed, Larger("study", 1_000_000))
-    assert found == {
-        "delta-spark": "write 25.0 s, of which about 23.5 s are a fixed cost.",
-        "delta-rs": "write 500 ms.",
-        "delta-kernel": "write 2.00 s, 4.0 times as long as delta-rs.",
-    }
-    assert remarks[0].startswith("A fixed cost, such as that of a new session's first query, does not grow")
-    assert remarks[1:] == ["The preset study has 1,000,000 rows."]
-    assert said(rows, fixed, Larger("study", 20_000))[1] == remarks[:1]
-    assert "50 times as long as delta-rs" in said(rows, {key: Fixed(12.0, 2.0)})[0]["delta-spark"]
+    ratios, (_, pairs) = compared(rows, fixed, Larger("study", 1_000_000))
+    assert ratios == {"delta-rs write": 1.0, "delta-kernel write": 4.0}
+    assert pairs == (
+        "2 of 3 pairs are not compared: mostly a fixed cost (2; the preset study has 1,000,000 rows);"
+        " `storebench ranking` lists the cells."
+    )
+    assert "preset" not in compared(rows, fixed, Larger("study", 20_000))[1][1]
+    assert compared(rows, {key: Fixed(12.0, 2.0)})[0]["delta-spark write"] == 50.0
 
 
-def test_a_time_that_is_short_beside_its_pods_start_is_compared_with_nothing_if_its_fixed_part_is_not_known():
+def test_a_time_that_is_short_beside_its_pods_start_is_not_compared_if_its_fixed_part_is_not_known():
     rows = [row("delta-rs", 0.1, "write", "s3"), row("delta-spark", 25.0, "write", "s3")]
     small, large = ((one["cell_key"], "write") for one in rows)
-    plain = {"delta-rs": "write 100 ms.", "delta-spark": "write 25.0 s."}
-    found, (remark,) = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(12.0, None)})
-    assert found == plain
-    assert remark.startswith("Short beside the starts of their pods") and "cost: delta-spark write." in remark
-    found, remarks = said(rows, {small: Fixed(1.0, 0.01), large: Fixed(5.0, None)})
-    assert found["delta-spark"] == "write 25.0 s, 250 times as long as delta-rs." and remarks == []
+    ratios, (_, pairs) = compared(rows, {small: Fixed(1.0, 0.01), large: Fixed(12.0, None)})
+    assert ratios == {} and pairs.startswith("1 of 1 pair is not compared: too short to judge (1); ")
+    ratios, rest = compared(rows, {small: Fixed(1.0, 0.01), large: Fixed(5.0, None)})
+    assert ratios["delta-spark write"] == 250.0 and rest == [ONCE]
 
 
-def test_no_remark_is_made_of_what_would_be_compared_with_nothing_anyway():
-    alone = row("delta-spark", 25.0, "write", "s3")
-    rows = [alone, row("mongodb", 2.0, "write", "disk")]
-    assert said(rows, {(alone["cell_key"], "write"): Fixed(12.0, None)})[1] == []
+def test_reasons_are_counted_with_the_most_frequent_first():
+    rows = [row(store, 2.0, "write", "disk") for store in ("mongodb", "elasticsearch", "null@a")]
+    rows += [row("delta-rs", 0.1, "write", "s3"), row("delta-spark", 25.0, "write", "s3")]
+    fixed = {(rows[-1]["cell_key"], "write"): Fixed(12.0, None)}
+    _, (_, pairs) = compared(rows, fixed)
+    assert pairs.startswith("5 of 6 pairs are not compared: durability differs (4), too short to judge (1); ")
 
 
-def test_a_time_that_is_the_same_to_the_tenth_is_as_long():
-    found, _ = said([row("mongodb", 18.68), row("elasticsearch", 18.69)])
-    assert found["elasticsearch"] == "read 18.7 s, as long as mongodb."
+def test_a_run_has_at_most_five_sentences():
+    rows = [row("mongodb", 2.0, not_judged="short", client_bound=True), row("elasticsearch", 5.0)]
+    rows += [
+        row("delta-rs", 0.1, kind="Arrow", service_bound=True),
+        row("delta-kernel", 1.0, status="failed"),
+    ]
+    found = compared(rows)[1]
+    assert found == [
+        "1 of 4 attempts does not count: delta-kernel read: failed.",
+        ONCE,
+        "2 of 3 pairs are not compared: the delivered form differs (2); `storebench ranking` lists the cells.",
+        "1 of 4 attempts is not judged: other work on the node may have disturbed it.",
+        "Not the store but the client limits mongodb read; the service limits delta-rs read.",
+    ]
 
 
 class Measured:
@@ -242,92 +278,45 @@ RATE = Metric("puts_per_s", "puts a second", "higher")
 
 
 def ranked(figures, metric=RATE):
-    """Return the sentences of a study whose writes have these figures, and state neither delivery nor durability."""
+    """Compare the figures of writes that state neither delivery nor durability, as `compared` does."""
     operations = (Operation("write", (metric.name,)), Operation("read", (metric.name,)))
-    study = StudyRecord.of(replace(STUDY, operations=operations, metrics=(metric,), charts=()))
+    study = replace(STUDY, operations=operations, metrics=(metric,), charts=())
     rows = [
         row("", 1.0, "write", None, cell_key=one.key, metrics={} if value is None else {metric.name: value})
         for one, values in figures.items()
         for value in values
     ]
-    return sentences(rows, ["write"], study, {})
+    return compared(rows, study=study)
 
 
-def test_where_more_is_better_the_best_cell_has_most_and_others_are_told_how_much_it_has():
+def test_where_more_is_better_the_best_cell_has_most():
     figures = {
         cell("mongodb", batch="1"): [4000.0],
-        cell("mongodb", batch="10"): [2000.0],
-        cell("elasticsearch", batch="1"): [500.0],
         cell("elasticsearch", batch="10"): [1000.0, 1000.0, 9000.0],
         cell("null", batch="1"): [90_000.0],
     }
-    assert ranked(figures) == [
-        "elasticsearch: write 1,000 puts/s (batch=10); mongodb has 4.0 times as much.",
-        "mongodb: write 4,000 puts/s (batch=1).",
-        "null: floor, the client without a store: write 90,000 puts/s (batch=1).",
-    ]
-
-
-def test_the_best_is_called_so_only_where_intervals_tell_it_from_all_others():
+    assert ranked(figures)[0] == {"mongodb write": 1.0, "elasticsearch write": 0.25}
     six = [200.0, 210.0, 200.0, 210.0, 200.0, 210.0]
     apart = {cell("mongodb"): six, cell("elasticsearch"): [value / 3 for value in six]}
-    assert ranked(apart)[1] == "mongodb: write 205 puts/s, the best of 2."
-    near = {cell("mongodb"): six, cell("elasticsearch"): [value - 5 for value in six]}
-    assert ranked(near) == [
-        "elasticsearch: write 200 puts/s, not told apart from mongodb.",
-        "mongodb: write 205 puts/s.",
-    ]
+    assert ranked(apart)[1] == ["Best, as the intervals show: write mongodb."]
 
 
-def test_what_is_no_time_is_not_called_fast_or_long():
-    size = Metric("peak_bytes", "most memory")
-    assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [2500.0]}, size) == [
-        "elasticsearch: write 2.50 kB, 25 times that of mongodb.",
-        "mongodb: write 100 B.",
-    ]
-    assert ranked({cell("mongodb"): [100.0], cell("elasticsearch"): [101.0]}, size)[0] == (
-        "elasticsearch: write 101 B, as much as mongodb."
-    )
-
-
-def test_where_neither_way_is_better_nothing_is_ranked():
+def test_where_neither_way_is_better_nothing_is_compared():
     figures = {cell("mongodb"): [3.0] * 6, cell("elasticsearch"): [2.0] * 6}
-    assert ranked(figures, Metric("depth", "of the queue", "neither")) == [
-        "elasticsearch: write 2.",
-        "mongodb: write 3.",
-    ]
+    ratios, (pairs,) = ranked(figures, Metric("depth", "of the queue", "neither"))
+    assert ratios == {} and "1 of 1 pair is not compared: no value is better (1)" in pairs
 
 
 def test_a_figure_of_zero_is_no_factor():
-    assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [0.0]}) == [
-        "elasticsearch: write 0 puts/s.",
-        "mongodb: write 5.00 puts/s.",
+    size = Metric("peak_bytes", "most memory")
+    assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [0.0]}, size)[0] == {}
+
+
+def test_a_run_without_figures_has_only_the_reason():
+    assert compared([row("mongodb", 1.0, status="failed", error_kind="oom", error="more memory")])[1] == [
+        "1 of 1 attempt does not count: mongodb read: oom: more memory."
     ]
-
-
-def test_the_only_store_is_compared_with_none_and_one_without_a_figure_says_so():
-    assert ranked({cell("mongodb"): [5.0], cell("elasticsearch"): [None]}) == [
-        "elasticsearch: nothing is verified and undisturbed.",
-        "mongodb: write 5.00 puts/s.",
-    ]
-
-
-def test_cells_of_other_axes_are_told_apart_by_those_that_they_have():
-    figures = {cell("mongodb", batch="1"): [2.0], cell("delta-spark", batch="all", executors="2"): [1.0]}
-    assert ranked(figures) == [
-        "delta-spark: write 1.00 puts/s (batch=all); mongodb has 2.0 times as much.",
-        "mongodb: write 2.00 puts/s (batch=1).",
-    ]
-
-
-def test_what_nobody_has_judged_is_named():
-    rows = [
-        row("mongodb", 2.0),
-        row("elasticsearch", 5.0),
-        row("elasticsearch", 5.1, not_judged="it took 20 ms"),
-    ]
-    found, remarks = said(rows)
-    assert found["mongodb"] == "read 2.00 s."
-    assert remarks == [
-        "Not judged: elasticsearch read. Others on the node may have disturbed these attempts, and nobody can say."
+    several = [row("mongodb", 1.0, status="not_run"), row("mongodb", 1.0, "write", status="failed")]
+    assert compared(several)[1] == [
+        "2 of 2 attempts do not count, for example mongodb read: not run. `storebench results` lists each reason."
     ]

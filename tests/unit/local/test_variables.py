@@ -43,7 +43,9 @@ def test_what_the_targets_take_is_taken(make):
         "DATABASE",
         "PARAMS",
         "INPUTS",
+        "RUN",
         "UPGRADE",
+        "WITH",
     }
     assert used == {*OF_RUN, *OF_OTHERS}
     of_run = re.search(r"^OPTIONS := \$\(call options,([A-Z ]+)\)", MAKEFILE, re.MULTILINE)[1].split()

@@ -127,7 +127,7 @@ dag = study_dag(STUDY)
 """
 STORE = """
 from storebench.fields import flag
-from storebench.stores.base import Pod, Store
+from storebench.stores.base import Pod, Store, Typical
 
 class Stone(Store):
     name = "stone"
@@ -149,6 +149,7 @@ class Paper(Stone):
     pods = {"get": Pod(command=("sh",))}
     packages = ("pip",)
     modules = ("json",)
+    typical = (Typical("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), Typical("get", 1.0))
     delivers = ("sheets", "pulp")
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
@@ -163,7 +164,7 @@ EMPTY = {
     *(("Pod", name) for name in ("command", "arguments")),
     *(
         ("Store", name)
-        for name in ("elsewhere", "provisioned_servers_only", "packages", "modules", "delivers")
+        for name in ("elsewhere", "provisioned_servers_only", "packages", "modules", "delivers", "typical")
     ),
 }
 NEAR = "Did you mean"
@@ -279,6 +280,7 @@ VARIABLES = (
     "pods",
     "packages",
     "modules",
+    "typical",
 )
 
 

@@ -69,8 +69,12 @@ def test_a_study_without_parameters_of_its_own_asks_for_none(dag, study):
     assert filling.grid_of(plain, "{}").cells
 
 
-def test_each_cell_has_what_is_missing_of_it_and_how_long_that_takes(dag):
+def test_each_cell_has_what_is_missing_of_it_and_how_long_that_takes(dag, study, monkeypatch):
     known, done = dag
+    assert [cell.unknown for cell in filling.grid_of(known, "{}").cells] == [0, 0], (
+        "typical times are no guess"
+    )
+    monkeypatch.setattr(study.store("null"), "typical", ())
     done[ONE] = 2
     found = filling.grid_of(known, json.dumps({"rows": "11,000", "repeats": 3, "pod_memory": "2Gi"}))
     assert found.may_start

@@ -127,7 +127,6 @@ def _plan_of(
         skipped=skipped,
         airflow_id=airflow_id(),
         expected_s=expected.seconds,
-        expected_most_s=expected.most_s if expected.most_s > expected.seconds else None,
     )
     if not order:
         raise AirflowSkipException(

@@ -1,28 +1,32 @@
-"""Print the overview of a run: a line for each cell with its operations side by side, and a sentence for each store."""
+"""Print the overview of a run: a table of its operations, the best first, and at most five sentences."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 
-from storebench.answers.units import column
+from storebench.answers.units import NOTHING, column
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.sentences import Larger, sentences, where_of
-from storebench.cli.output.table import cautions, differing_columns, remark
+from storebench.cli.output.sentences import (
+    Figure,
+    Larger,
+    figures_of,
+    sentences,
+    times_the_best,
+    workload_order,
+)
+from storebench.cli.output.table import differing_columns
 from storebench.results.database.connection import Row
-from storebench.results.database.measurements import metrics_of, scalars_of, value_of
+from storebench.results.database.measurements import guarantee_of, metrics_of, scalars_of, value_of
 from storebench.results.database.queries import counts
 from storebench.results.forecast.fixed import FixedParts
-from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 
 SHOWN = 2  # the number of metrics of an operation to show: the ranking metric and the next
-Figures = dict[
-    Cell, dict[str, list[float]]
-]  # by cell and operation: the ranking figures of the attempts that count
+DIGITS = 3  # significant digits of a ratio
 
 
 def print_overview(
@@ -31,66 +35,95 @@ def print_overview(
     study: StudyRecord,
     fixed: FixedParts,
     larger: Larger | None = None,
+    results: str = "storebench results",
+    ranking: str = "storebench ranking",
 ) -> None:
     """Print the overview of a run.
 
-    `rows`: the newest tries of its operations, without warm-ups. `fixed`: the known fixed parts of
-    operations.
+    `rows`: the newest tries of its operations, without warm-ups. `fixed`: the known fixed parts of operations. `results`, `ranking`: the
+    commands that list the run's attempts and its ranking.
     """
-    cells = sorted({Cell.from_key(row["cell_key"]) for row in rows}, key=_in_order)
-    tries: dict[Cell, list[Row]] = {cell: [] for cell in cells}
-    for row in rows:
-        tries[Cell.from_key(row["cell_key"])].append(row)
-    tried, metrics = {row["operation"] for row in rows}, metrics_of(study)
+    tried = {row["operation"] for row in rows}
     operations = [record.name for record in study.operations if record.name in tried]
-    shown = [
-        (operation, place, metrics[name])
-        for operation in operations
-        for place, name in enumerate(_shown(study, operation))
-    ]
-    names, places, alike = differing_columns(cells)
-    columns = [
-        Column(f"{operation} {metric.name}", number=True, needed=place == 0)
-        for operation, place, metric in shown
-    ]
-    figures = [
+    figures = figures_of(rows, operations, study, fixed)
+    _print_table(console, rows, figures, operations, study)
+    console.print()
+    for line in sentences(rows, figures, larger, results, ranking):
+        console.print(line, markup=False, highlight=False)
+
+
+def _print_table(
+    console: Console,
+    rows: Sequence[Row],
+    figures: Sequence[Figure],
+    operations: Sequence[str],
+    study: StudyRecord,
+) -> None:
+    """Print a line for each operation of a cell: by operation and workload, then the best first, floors and cells without figures last."""
+    tries: dict[tuple[Cell, str], list[Row]] = {}
+    for row in rows:
+        tries.setdefault((Cell.from_key(row["cell_key"]), row["operation"]), []).append(row)
+    lines = _sorted(tries, figures, operations, study)
+    names, places, alike = differing_columns(cell for cell, _ in lines)
+    metrics, shown = metrics_of(study), {name: _shown(study, name) for name in operations}
+    ranking = [metrics[shown[operation][0]] for _, operation in lines]
+    seconds = [metrics[shown[operation][-1]] for _, operation in lines]
+    one_metric, one_second = (len({metric.name for metric in used}) == 1 for used in (ranking, seconds))
+    ratios, floors = times_the_best(figures), {figure.cell for figure in figures if figure.floor}
+    values, second_values = (
         column(
-            [_median(_values(tries[cell], operation, metric.name)) for cell in cells],
-            [metric.unit] * len(cells),
+            [_median(tries[line], metric.name) for line, metric in zip(lines, used, strict=True)],
+            [metric.unit for metric in used],
         )
-        for operation, _, metric in shown
-    ]
+        for used in (ranking, seconds)
+    )
     if alike:
         console.print(alike, markup=False, highlight=False)
     print_listing(
         console,
-        [*names, *columns, Column("state", prose=True)],
+        [
+            Column("operation"),
+            *names,
+            Column(ranking[0].name if one_metric else "figure", number=True),
+            *([] if one_metric else [Column("metric", needed=False)]),
+            Column("times the best", number=True),
+            Column(seconds[0].name if one_second else "next figure", number=True, needed=False),
+            Column("guarantee", needed=False),
+            Column("state", prose=True),
+        ],
         [
             (
+                line[1],
                 *place,
-                *(texts[n] for texts in figures),
-                _state(tries[cell]),
+                values[n],
+                *([] if one_metric else [ranking[n].name]),
+                f"{ratios[line]:.{DIGITS}g}" if line in ratios else NOTHING,
+                second_values[n] if one_second else f"{seconds[n].name} {second_values[n]}",
+                guarantee_of(tries[line]) or NOTHING,
+                _state(tries[line], floor=line[0] in floors),
             )
-            for n, (cell, place) in enumerate(zip(cells, places, strict=True))
+            for n, (line, place) in enumerate(zip(lines, places, strict=True))
         ],
     )
-    where = where_of(cells)
-    for row in rows:
-        if not counts(row):
-            cell = Cell.from_key(row["cell_key"])
-            console.print(
-                f"{row['operation']} {cell.store}{where[cell]}: {remark(row)}",
-                soft_wrap=True,
-                markup=False,
-                highlight=False,
-            )
-    console.print()
-    ranking: Figures = {
-        cell: {name: _values(tries[cell], name, scalars_of(study, name)[0]) for name in operations}
-        for cell in cells
-    }
-    for line in (*sentences(rows, operations, study, fixed, larger), *_cautions(rows, ranking)):
-        console.print(line, markup=False, highlight=False)
+
+
+def _sorted(
+    tries: dict[tuple[Cell, str], list[Row]],
+    figures: Sequence[Figure],
+    operations: Sequence[str],
+    study: StudyRecord,
+) -> list[tuple[Cell, str]]:
+    """Return the cells and operations in the order of the table."""
+    place = {(figure.cell, figure.operation): n for n, figure in enumerate(figures)}
+
+    def key(line: tuple[Cell, str]) -> tuple[int, list[int], int, str]:
+        cell, operation = line
+        axes = {axis.name for axis in study.axes if axis.workload}
+        workload = tuple((name, value) for name, value in cell.axes if name in axes)
+        position = place.get(line, len(place))
+        return operations.index(operation), workload_order(workload, study.axes), position, cell.key
+
+    return sorted(tries, key=key)
 
 
 def _shown(study: StudyRecord, operation: str) -> list[str]:
@@ -98,46 +131,19 @@ def _shown(study: StudyRecord, operation: str) -> list[str]:
     return [name for name in scalars_of(study, operation) if name in reported][:SHOWN]
 
 
-def _values(rows: Iterable[Row], operation: str, metric: str) -> list[float]:
-    """Return the values of a metric of the attempts that count."""
-    values = (value_of(row, metric) for row in rows if row["operation"] == operation and counts(row))
-    return [value for value in values if value is not None]
-
-
-def _median(values: Sequence[float]) -> float | None:
+def _median(rows: Sequence[Row], metric: str) -> float | None:
+    """Return the median of a metric of the attempts that count; None without such an attempt."""
+    values = [value for row in rows if counts(row) and (value := value_of(row, metric)) is not None]
     return statistics.median(values) if values else None
 
 
-def _state(rows: Iterable[Row]) -> str:
-    """Return the state of operations: `verified`, or the states that occur."""
-    others: dict[str, None] = {}
+def _state(rows: Sequence[Row], *, floor: bool) -> str:
+    """Return the state of a cell's operation: `verified`, or the states that occur."""
+    states: dict[str, int] = {}
     for row in rows:
-        if not counts(row):
-            what = "disturbed" if row["status"] == "verified" else row["status"].replace("_", " ")
-            others[f"{row['operation']} {what}"] = None
-    return ", ".join(others) or "verified"
-
-
-def _cautions(rows: Sequence[Row], figures: Figures) -> list[str]:
-    """Return the cautions about the figures, each once."""
-    lines = cautions(rows)
-    for what in ("client", "service"):
-        bound = sorted(
-            {f"{row['store']} {row['operation']}" for row in rows if counts(row) and row[f"{what}_bound"]}
-        )
-        if bound:
-            lines.append(f"Limited by the {what}, not by the store: {', '.join(bound)}.")
-    most = max((len(values) for measured in figures.values() for values in measured.values()), default=0)
-    if most == 1:
-        lines.append("Each was measured once. One attempt has no interval: a small difference may be chance.")
-    elif 1 < most < MIN_VALUES:
-        lines.append(
-            f"The figures are medians of at most {most} attempts. Fewer than {MIN_VALUES} have no interval: a small difference may be chance."
-        )
-    return lines
-
-
-def _in_order(cell: Cell) -> tuple[object, ...]:
-    """Return a sort key of a cell: store, client, then on each axis numbers before words."""
-    places = [(not value.isdigit(), int(value) if value.isdigit() else 0, value) for _, value in cell.axes]
-    return cell.store, cell.client, places
+        state = "disturbed" if row["status"] == "verified" and not counts(row) else row["status"]
+        states[state.replace("_", " ")] = states.get(state.replace("_", " "), 0) + 1
+    text = (
+        next(iter(states)) if len(states) == 1 else ", ".join(f"{n} {state}" for state, n in states.items())
+    )
+    return f"{text}, floor" if floor else text

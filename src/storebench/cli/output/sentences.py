@@ -1,24 +1,24 @@
-"""Write a sentence for each store of a run: its best figures of each workload, compared with stores of the same delivery or durability.
+"""Compare the figures of a run, and say in at most five sentences what its table does not show.
 
-The values of a workload axis (`Axis.workload`) ask for different work, so each value has its own figures.
-
-The sentences claim only what the figures show: no superlative without intervals, and no ratio of times that are or may be mostly a fixed
-cost. A time may be mostly fixed cost if it is short relative to its pod's start.
+A workload axis (`Axis.workload`) asks for different work, so only cells with the same workload are compared. The comparison claims only
+what the figures show: no best cell without intervals, and no ratio of times that are or may be mostly a fixed cost. A time may be mostly a
+fixed cost if it is short relative to its pod's start.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from storebench.answers.units import NOTHING, figure_text
-from storebench.cli.output.table import differing_columns
+from storebench.answers.units import NOTHING
+from storebench.cli.output.table import differing_columns, remark
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
 from storebench.results.database.queries import counts
 from storebench.results.forecast.fixed import Fixed, FixedParts
-from storebench.results.statistics.intervals import Summary, summarize
+from storebench.results.statistics.intervals import MIN_VALUES, Summary, summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Axis, Metric
 from storebench.study.record import StudyRecord
@@ -27,8 +27,14 @@ MOST = 0.5  # a larger share of a time is most of the time
 # A time of at least this many pod starts counts as not mostly fixed, if its fixed part is unknown. The first operation of a client that
 # starts a JVM and its own pods takes about twice as long as the start of its pod.
 LONG = 5
+NAMED = 3  # the largest number of items that a sentence names
 NOTHING_KNOWN = Fixed(0.0, None)
 Workload = tuple[tuple[str, str], ...]  # pairs of a workload axis and a cell's value
+# Why two cells are not compared
+NO_BETTER = "no value is better"
+OTHER_FORM, OTHER_DURABILITY = "the delivered form differs", "durability differs"
+UNKNOWN_GUARANTEE = "a guarantee is unknown"
+FIXED_COST, SHORT = "mostly a fixed cost", "too short to judge"
 
 
 @dataclass(frozen=True)
@@ -40,76 +46,48 @@ class Larger:
 
 
 @dataclass(frozen=True)
-class Best:
-    """The operation of a store's best cell of one workload and one kind. `kind`: the delivery, or else the durability; None: neither is
-    stated.
-    """
+class Figure:
+    """The ranking figure of an operation of a cell. `guarantee`: the delivered form, or else the durability; None: neither is stated."""
 
     cell: Cell
     workload: Workload
     operation: str
     metric: Metric  # the ranking metric
-    kind: str | None
-    delivers: bool  # whether the kind is a delivery
+    guarantee: str | None
+    delivers: bool  # whether the guarantee is a delivered form
+    floor: bool  # whether the store is a floor, which is not compared
     summary: Summary
     start_s: float  # the pod's start and end
     fixed_s: float | None  # the estimated fixed part of the median; None: not known
-    judged: bool  # whether all attempts were judged for disturbances
 
     @property
-    def store(self) -> str:
-        return self.cell.store
+    def median(self) -> float:
+        return self.summary.median
 
     @property
-    def text(self) -> str:
-        return figure_text(self.summary.median, self.metric.unit)
+    def group(self) -> tuple[str, Workload]:
+        """Return the operation and the workload, which compared figures share."""
+        return self.operation, self.workload
 
     @property
     def mostly_fixed(self) -> bool:
-        return self.fixed_s is not None and self.fixed_s > MOST * self.summary.median
+        return self.fixed_s is not None and self.fixed_s > MOST * self.median
 
     @property
     def short(self) -> bool:
         """Return whether the fixed part is unknown and may be most of the time."""
-        return self.fixed_s is None and self.summary.median < LONG * self.start_s
+        return self.fixed_s is None and self.median < LONG * self.start_s
 
     @property
-    def compares(self) -> bool:
-        return not self.mostly_fixed and not self.short
+    def order(self) -> float:
+        """Return the sort key of the median, the best first; without a preferred direction ascending."""
+        return -self.median if self.metric.better == "higher" else self.median
 
 
-def sentences(
-    rows: Sequence[Row],
-    operations: Sequence[str],
-    study: StudyRecord,
-    fixed: FixedParts,
-    larger: Larger | None = None,
-) -> list[str]:
-    """Return a line for each store by name, and remarks. A store that only shows the client's limit is not compared."""
-    cells = list(dict.fromkeys(Cell.from_key(row["cell_key"]) for row in rows))
-    bests = _bests(rows, operations, study, fixed)
-    where = where_of(cells)
-    floors = {store.name for store in study.stores if store.floor}
-    ranked = [best for best in bests if best.store.partition("@")[0] not in floors]
-    lines = []
-    for store in sorted({cell.store for cell in cells}):
-        parts = []
-        for operation in operations:
-            kinds = {best.kind for best in ranked if best.operation == operation}
-            for best in bests:
-                if (best.store, best.operation) == (store, operation):
-                    kind = _kind(best) if len(kinds) > 1 and best in ranked else ""
-                    said = _compared(best, ranked) if best in ranked else ""
-                    parts.append(f"{operation} {best.text}{where[best.cell]}{kind}{said}")
-        kept = store.partition("@")[0] not in floors or not parts
-        alone = "" if kept else "floor, the client without a store: "
-        lines.append(f"{store}: {alone}{'; '.join(parts) or 'nothing is verified and undisturbed'}.")
-    return [*lines, *_remarks(ranked, larger)]
-
-
-def _bests(
+def figures_of(
     rows: Iterable[Row], operations: Sequence[str], study: StudyRecord, fixed: FixedParts
-) -> list[Best]:
+) -> list[Figure]:
+    """Return the ranking figures of the attempts that count: by operation and workload, then the best first, and floors last."""
     metrics = metrics_of(study)
     ranking = {operation: metrics[scalars_of(study, operation)[0]] for operation in operations}
     tries: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -118,106 +96,197 @@ def _bests(
         if metric and counts(row) and value_of(row, metric.name) is not None:
             tries[row["cell_key"], row["operation"]].append(row)
     axes = [axis for axis in study.axes if axis.workload]
-    bests: dict[tuple[str, str, str | None, Workload], Best] = {}
+    floors = {store.name for store in study.stores if store.floor}
+    figures = []
     for (key, operation), of_cell in tries.items():
-        metric = ranking[operation]
+        metric, cell = ranking[operation], Cell.from_key(key)
         part = fixed.get((key, operation), NOTHING_KNOWN)
-        values = [value for row in of_cell if (value := value_of(row, metric.name)) is not None]
-        cell = Cell.from_key(key)
-        best = Best(
-            cell,
-            _workload(cell, axes),
-            operation,
-            metric,
-            guarantee_of(of_cell),
-            any(row["delivers"] for row in of_cell),
-            summarize(values),
-            part.start_s,
-            part.fixed_s,
-            not any(row["not_judged"] for row in of_cell),
+        values = [number for row in of_cell if (number := value_of(row, metric.name)) is not None]
+        figures.append(
+            Figure(
+                cell,
+                tuple((axis.name, value) for axis in axes if (value := cell.value(axis.name)) is not None),
+                operation,
+                metric,
+                guarantee_of(of_cell),
+                any(row["delivers"] for row in of_cell),
+                cell.store.partition("@")[0] in floors,
+                summarize(values),
+                part.start_s,
+                part.fixed_s,
+            )
         )
-        place = best.store, operation, best.kind, best.workload
-        before = bests.setdefault(place, best)
-        if _better(best, before):
-            bests[place] = best
-    return sorted(bests.values(), key=lambda best: _in_order(best.workload, axes))
+
+    def place(figure: Figure) -> tuple[int, list[int], bool, float]:
+        order = workload_order(figure.workload, axes)
+        return operations.index(figure.operation), order, figure.floor, figure.order
+
+    return sorted(figures, key=place)
 
 
-def _workload(cell: Cell, axes: Sequence[Axis]) -> Workload:
-    return tuple((axis.name, value) for axis in axes if (value := cell.value(axis.name)) is not None)
-
-
-def _in_order(workload: Workload, axes: Sequence[Axis]) -> list[int]:
+def workload_order(workload: Workload, axes: Iterable[Axis]) -> list[int]:
     """Return a workload's sort key: the position of each value among the axis's choices; other values come last."""
-    values, choices = dict(workload), {axis.name: axis.choices for axis in axes}
+    values, choices = dict(workload), {axis.name: axis.choices for axis in axes if axis.workload}
     return [
         choices[name].index(values[name]) if values.get(name) in choices[name] else len(choices[name])
         for name in choices
     ]
 
 
-def _better(best: Best, other: Best) -> bool:
-    """Return whether the first median is better; without a preferred direction, the lower median."""
-    if best.metric.better == "higher":
-        return best.summary.median > other.summary.median
-    return best.summary.median < other.summary.median
+def times_the_best(figures: Sequence[Figure]) -> dict[tuple[Cell, str], float]:
+    """Return the median of each compared figure relative to the best figure with the same guarantee, by cell and operation."""
+    ratios: dict[tuple[Cell, str], float] = {}
+    for compared in _compared(figures):
+        if best := compared[0].median:
+            ratios |= {(figure.cell, figure.operation): figure.median / best for figure in compared}
+    return ratios
 
 
-def _compared(best: Best, ranked: Iterable[Best]) -> str:
-    """Return the text after a figure: its comparison with the best figure of the same kind, if the two figures can be compared."""
-    if best.mostly_fixed:
-        return f", of which about {figure_text(best.fixed_s, 's')} are a fixed cost"
-    alike = _alike(best, ranked)
-    known = [candidate for candidate in alike if candidate.compares]
-    if not best.compares or len(known) < 2:
+def _groups(figures: Iterable[Figure]) -> list[list[Figure]]:
+    """Return the figures of each operation and workload, the best first, without floors."""
+    groups: dict[tuple[str, Workload], list[Figure]] = defaultdict(list)
+    for figure in figures:
+        if not figure.floor:
+            groups[figure.group].append(figure)
+    return list(groups.values())
+
+
+def _compared(figures: Iterable[Figure]) -> list[list[Figure]]:
+    """Return the lists of two or more figures that are compared, each with the best figure first."""
+    lists: list[list[Figure]] = []
+    for group in _groups(figures):
+        apart: list[list[Figure]] = []
+        for figure in group:
+            known = next((members for members in apart if not _difference(members[0], figure, group)), None)
+            if known is None:
+                apart.append([figure])
+            else:
+                known.append(figure)
+        lists += [members for members in apart if len(members) > 1]
+    return lists
+
+
+def _difference(a: Figure, b: Figure, group: Iterable[Figure]) -> str:
+    """Return why two figures of a group are not compared; empty if they are."""
+    if a.metric.better == "neither":
+        return NO_BETTER
+    stated = any(figure.guarantee for figure in group)
+    for figure in (a, b):
+        if figure.guarantee == UNKNOWN or (stated and figure.guarantee is None):
+            return UNKNOWN_GUARANTEE
+    if a.guarantee != b.guarantee:
+        return OTHER_FORM if a.delivers or b.delivers else OTHER_DURABILITY
+    if a.mostly_fixed or b.mostly_fixed:
+        return FIXED_COST
+    return SHORT if a.short or b.short else ""
+
+
+def sentences(
+    rows: Sequence[Row], figures: Sequence[Figure], larger: Larger | None, results: str, ranking: str
+) -> list[str]:
+    """Return at most five sentences about a run. `results`, `ranking`: the commands that list its attempts and its ranking."""
+    lines = [_excluded(rows, results), _certainty(figures), _pairs(figures, larger, ranking)]
+    lines += [_not_judged(rows), _limits(rows)]
+    return [line for line in lines if line]
+
+
+def _excluded(rows: Sequence[Row], results: str) -> str:
+    """Say how many attempts do not count, and why the first does not."""
+    excluded = [row for row in rows if not counts(row)]
+    if not excluded:
         return ""
-    first = known[0]
-    for candidate in known[1:]:
-        first = candidate if _better(candidate, first) else first
-    is_time = best.metric.unit == "s"
-    if best is first:
-        is_clear = len(known) == len(alike) and all(
-            _are_disjoint(first, candidate) for candidate in known if candidate is not first
+    first = excluded[0]
+    why = remark(first) or first["status"].replace("_", " ")
+    number = f"{len(excluded):,} of {_counted(len(rows), 'attempt')} {'does' if len(excluded) == 1 else 'do'} not count"
+    more = f". `{results}` lists each reason" if len(excluded) > 1 else ""
+    named = f"{first['store']} {first['operation']}: {why}".rstrip(".")
+    return f"{number}{', for example' if more else ':'} {named}{more}."
+
+
+def _certainty(figures: Sequence[Figure]) -> str:
+    """Say which cells are the best, if intervals show the order, or else that there are no intervals."""
+    most = max((figure.summary.n for figure in figures), default=0)
+    if most == 1:
+        return "Each operation was measured once: without an interval, a small difference may be chance."
+    if most < MIN_VALUES:
+        return (
+            f"The figures are medians of at most {most} attempts: fewer than {MIN_VALUES} have no interval, and a small difference may be chance."
+            if most
+            else ""
         )
-        return f", the {'fastest' if is_time else 'best'} of {len(known)}" if is_clear else ""
-    if _are_disjoint(first, best) is False:
-        return f", not told apart from {first.store}"
-    if not first.summary.median or not best.summary.median:
-        return ""
-    return _ratio(best, first, is_time=is_time)
-
-
-def _ratio(best: Best, first: Best, *, is_time: bool) -> str:
-    higher = best.metric.better == "higher"
-    ratio = best.summary.median / first.summary.median
-    ratio = 1 / ratio if higher else ratio
-    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
-    if times == "1.0":
-        return f", as {'long' if is_time else 'much'} as {first.store}"
-    if higher:
-        return f"; {first.store} has {times} times as much"
-    return f", {times} times {'as long as' if is_time else 'that of'} {first.store}"
-
-
-def _alike(best: Best, ranked: Iterable[Best]) -> list[Best]:
-    """Return the ranked operations of the same workload and kind, including `best`; empty for an unknown kind, or without a preferred
-    direction."""
-    same = [
-        candidate
-        for candidate in ranked
-        if (candidate.operation, candidate.workload) == (best.operation, best.workload)
+    groups, lists = _groups(figures), _compared(figures)
+    alike = Counter((figure.group, figure.guarantee) for group in groups for figure in group)
+    where = where_of(list(dict.fromkeys(figure.cell for figure in figures)))
+    best = [
+        f"{_name(members[0])}{where[members[0].cell]}{_guarantee_text(members[0], groups)}"
+        for members in lists
+        if len(members) == alike[members[0].group, members[0].guarantee]
+        and all(_are_disjoint(members[0], other) for other in members[1:])
     ]
-    stated = any(candidate.kind for candidate in same)
-    if best.kind == UNKNOWN or (stated and best.kind is None) or best.metric.better == "neither":
-        return []
-    return [candidate for candidate in same if candidate.kind == best.kind]
+    if best:
+        return f"Best, as the intervals show: {_listed(best, '; ')}."
+    return "No cell is the best: the intervals of the best cells overlap." if lists else ""
 
 
-def _are_disjoint(better: Best, worse: Best) -> bool | None:
-    """Return whether the intervals of two medians are disjoint; None if a median has no interval."""
+def _guarantee_text(figure: Figure, groups: Iterable[Sequence[Figure]]) -> str:
+    """Return the text of a guarantee, if other cells of the group have another guarantee."""
+    others = {other.guarantee for group in groups for other in group if other.group == figure.group}
+    if len(others) < 2:
+        return ""
+    return f" as {figure.guarantee}" if figure.delivers else f" with durability {figure.guarantee}"
+
+
+def _pairs(figures: Sequence[Figure], larger: Larger | None, ranking: str) -> str:
+    """Say how many pairs of cells are not compared, and why."""
+    reasons: Counter[str] = Counter()
+    total = 0
+    for group in _groups(figures):
+        for a, b in itertools.combinations(group, 2):
+            total += 1
+            if reason := _difference(a, b, group):
+                reasons[reason] += 1
+    if not reasons:
+        return ""
+    most_rows = max(figure.cell.rows for figure in figures)
+    texts = []
+    for reason, n in reasons.most_common():
+        of_larger = reason in (FIXED_COST, SHORT) and larger and larger.rows > most_rows
+        hint = f"; the preset {larger.preset} has {larger.rows:,} rows" if of_larger and larger else ""
+        texts.append(f"{reason} ({n:,}{hint})")
+    left_out = sum(reasons.values())
+    verb = "is" if left_out == 1 else "are"
+    return (
+        f"{left_out:,} of {_counted(total, 'pair')} {verb} not compared: {', '.join(texts)};"
+        f" `{ranking}` lists the cells."
+    )
+
+
+def _not_judged(rows: Sequence[Row]) -> str:
+    unjudged = sum(1 for row in rows if counts(row) and row["not_judged"])
+    if not unjudged:
+        return ""
+    verb = "is" if unjudged == 1 else "are"
+    return (
+        f"{unjudged:,} of {_counted(len(rows), 'attempt')} {verb} not judged: other work on the node may have disturbed"
+        f" {'it' if unjudged == 1 else 'them'}."
+    )
+
+
+def _limits(rows: Sequence[Row]) -> str:
+    """Say which operations are limited by the client or the service before the store."""
+    texts = []
+    for what in ("client", "service"):
+        bound = {f"{row['store']} {row['operation']}" for row in rows if counts(row) and row[f"{what}_bound"]}
+        if bound:
+            texts.append(f"the {what} limits {_listed(sorted(bound), ', ')}")
+    return f"Not the store but {'; '.join(texts)}." if texts else ""
+
+
+def _are_disjoint(better: Figure, worse: Figure) -> bool:
+    """Return whether the intervals of two medians are disjoint; false if a median has no interval."""
     better_interval, worse_interval = better.summary.interval, worse.summary.interval
     if better_interval is None or worse_interval is None:
-        return None
+        return False
     return (
         better_interval.low > worse_interval.high
         if better.metric.better == "higher"
@@ -225,37 +294,20 @@ def _are_disjoint(better: Best, worse: Best) -> bool | None:
     )
 
 
-def _kind(best: Best) -> str:
-    if best.kind in (None, UNKNOWN):
-        return ""
-    return f" as {best.kind}" if best.delivers else f" with durability {best.kind}"
+def _name(figure: Figure) -> str:
+    """Return the name of a figure: operation, workload and store."""
+    return " ".join(
+        [figure.operation, *(f"{name}={value}" for name, value in figure.workload), figure.cell.store]
+    )
 
 
-def _remarks(ranked: Sequence[Best], larger: Larger | None) -> list[str]:
-    lines = []
-    if any(best.mostly_fixed for best in ranked):
-        lines.append(
-            "A fixed cost, such as that of a new session's first query, does not grow with the rows. A time that is mostly one is compared"
-            " with nothing, as it says little of larger datasets."
-        )
-    short = {_name(best) for best in ranked if best.short and len(_alike(best, ranked)) > 1}
-    if short:
-        lines.append(
-            f"Short beside the starts of their pods, and nothing tells how much of them is a fixed cost: {', '.join(sorted(short))}. They are compared"
-            " with nothing."
-        )
-    if lines and larger and larger.rows > max(best.cell.rows for best in ranked):
-        lines.append(f"The preset {larger.preset} has {larger.rows:,} rows.")
-    if not_judged := {_name(best) for best in ranked if not best.judged}:
-        lines.append(
-            f"Not judged: {', '.join(sorted(not_judged))}. Others on the node may have disturbed these attempts, and nobody can say."
-        )
-    return lines
+def _listed(items: Sequence[str], separator: str) -> str:
+    more = len(items) - NAMED
+    return separator.join(items[:NAMED]) + (f"{separator}and {more:,} more" if more > 0 else "")
 
 
-def _name(best: Best) -> str:
-    """Return the name of a figure: store, operation and workload."""
-    return " ".join([best.store, best.operation, *(f"{name}={value}" for name, value in best.workload)])
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def where_of(cells: Sequence[Cell]) -> dict[Cell, str]:

@@ -1,52 +1,60 @@
-"""Estimate the duration of a run from earlier attempts."""
+"""Estimate the duration of a run: from earlier attempts, else from the typical times that its stores declare, else by a guess."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries
+from storebench.results.forecast.calibration import slowness
 from storebench.results.forecast.fixed import growth
+from storebench.stores.base import Typical
 from storebench.study.cell import Cell
 from storebench.study.order import Turn
 from storebench.study.planned import PlannedStudy
 from storebench.study.run_params import CellParams, study_values
 
-# A guess without measurements: the rate of most table stores on a slow machine with two cores.
+# A guess without measurements and typical times: the rate of most table stores on a slow machine with two cores.
 ROWS_PER_S = 5_000
 MIN_GROWTH = 1.25  # the least ratio of two sizes' times for a fit: times of equal pods differ by less
-BETWEEN_S = 20.0  # seconds between the end of an operation's pod and the start of the next pod
+BETWEEN_S = 6.0  # seconds between the end of an operation's pod and the start of the next pod: the median of all runs of the usual machine
+SMALLEST = 10  # attempts with fewer rows than one in SMALLEST of a run's rows do not estimate the run
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The number of operations of a run, their estimated seconds, and the number of operations without any measurement (`unknown`).
+    """The number of operations of a run, and their estimated seconds.
 
-    `most_s` exceeds `seconds` if only a range is known: some operations were only measured with other numbers of rows.
+    `typical`: the number of operations without a similar attempt that have a typical time. `unknown`: the number of operations with
+    neither, whose time is a guess.
     """
 
     operations: int
     seconds: float
-    most_s: float
-    unknown: int
+    typical: int = 0
+    unknown: int = 0
+
+    @property
+    def most_s(self) -> float:
+        """Return the upper end of the estimate: the API also has the ranges that earlier versions recorded."""
+        return self.seconds
 
     def __str__(self) -> str:
-        text = f"Operations: {self.operations:,}. They take about {range_of(format_duration, self.seconds, self.most_s)}"
-        if self.unknown == self.operations:
-            return f"{text}. That is a guess, of {ROWS_PER_S:,} rows a second: nothing like them was measured here before"
-        text += ", as in earlier runs here"
-        if self.most_s > self.seconds:
-            text += ". It is a range where those had other numbers of rows: how much of their time grows with the rows is not known"
-        if self.unknown:
-            text += (
-                f". For {self.unknown:,} of them, which are like none before, this is a guess, of"
-                f" {ROWS_PER_S:,} rows a second"
-            )
-        return text
+        text = f"Operations: {self.operations:,}. They take about {rounded_duration(self.seconds)}"
+        measured = self.operations - self.typical - self.unknown
+        sources = [
+            (measured, "as in earlier runs here"),
+            (self.typical, "by the typical times of their stores"),
+            (self.unknown, f"by a guess of {ROWS_PER_S:,} rows per second"),
+        ]
+        named = [(count, source) for count, source in sources if count]
+        if len(named) == 1:
+            return f"{text}, {named[0][1]}"
+        return text + "".join(f"; {count:,} of them {source}" for count, source in named)
 
 
 def expected(queries: Queries, study: PlannedStudy, turns: Sequence[Turn], params: CellParams) -> Expected:
@@ -55,7 +63,7 @@ def expected(queries: Queries, study: PlannedStudy, turns: Sequence[Turn], param
 
 
 class Pace:
-    """The measured durations of a study's operations at some stores."""
+    """The measured and typical durations of a study's operations at some stores."""
 
     def __init__(
         self, queries: Queries, study: PlannedStudy, names: Iterable[str], params: CellParams
@@ -74,42 +82,56 @@ class Pace:
 
     def expected(self, turns: Sequence[Turn]) -> Expected:
         """Estimate the time of turns. Node pools work side by side: the slowest pool counts."""
-        least_s: dict[str, float] = defaultdict(float)
-        most_s: dict[str, float] = defaultdict(float)
-        operations = unknown = 0
+        seconds: dict[str, float] = defaultdict(float)
+        operations = typical = unknown = 0
         for turn in turns:
-            for operation in self._operations_of[turn.cell.store]:
-                bounds = self._durations.between(turn.cell, operation)
+            cell = turn.cell
+            for operation in self._operations_of[cell.store]:
                 operations += 1
-                unknown += bounds is None
-                lasts_s = self._lasts_s(turn.cell, operation)
-                least, most = bounds or (turn.cell.rows / ROWS_PER_S,) * 2
-                least_s[turn.node_pool] += self._between_s + max(least, lasts_s)
-                most_s[turn.node_pool] += self._between_s + max(most, lasts_s)
-        return Expected(
-            operations, max(least_s.values(), default=0.0), max(most_s.values(), default=0.0), unknown
-        )
+                lasts_s = self._lasts_s(cell, operation)
+                measured_s = self._durations.seconds(cell, operation)
+                usual = self._study.typical_of(cell.store, operation, cell.client)
+                if measured_s is not None:
+                    seconds[turn.node_pool] += self._between_s + max(measured_s, lasts_s)
+                elif usual is not None:
+                    typical += 1
+                    seconds[turn.node_pool] += _typical_s(usual, cell, slowness(), lasts_s)
+                else:
+                    unknown += 1
+                    seconds[turn.node_pool] += self._between_s + max(cell.rows / ROWS_PER_S, lasts_s)
+        return Expected(operations, max(seconds.values(), default=0.0), typical, unknown)
 
     def _lasts_s(self, cell: Cell, operation: str) -> float:
         """Return the seconds that the operation lasts at least, by its parameters."""
         return self._study.least_s(cell.store, operation, {**self._params, **dict(cell.axes)})
 
 
+def _typical_s(usual: Typical, cell: Cell, slow: float, lasts_s: float = 0.0) -> float:
+    """Return the typical seconds of a cell's operation, on a machine that takes `slow` times as long as the usual machine."""
+    return slow * usual.fixed_s + max(slow * usual.growing_s(cell.rows, dict(cell.axes)), lasts_s)
+
+
 def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
-    """Estimate the seconds of one measurement of these cells without earlier measurements."""
-    return sum(BETWEEN_S + cell.rows / ROWS_PER_S for cell in cells for _ in study.operations_of(cell.store))
+    """Estimate the seconds of one measurement of these cells on the usual machine, without earlier measurements."""
+    seconds = 0.0
+    for cell in cells:
+        for operation in study.operations_of(cell.store):
+            usual = study.typical_of(cell.store, operation.name, cell.client)
+            seconds += _typical_s(usual, cell, 1.0) if usual else BETWEEN_S + cell.rows / ROWS_PER_S
+    return seconds
 
 
-def format_duration(seconds: float) -> str:
-    """Format a duration: `12 min`, `1 h 5 min`."""
-    minutes = max(1, math.ceil(seconds / 60))
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def range_of(text_of: Callable[[float], str], least_s: float, most_s: float | None) -> str:
-    """Format a range of seconds as both ends, or as one end if both texts are equal or `most_s` is None."""
-    texts = dict.fromkeys([text_of(least_s), text_of(least_s if most_s is None else most_s)])
-    return " to ".join(texts)
+def rounded_duration(seconds: float) -> str:
+    """Format a duration as one rounded number: `20 s`, `14 min`, `1 h 5 min`, `12 h`."""
+    if seconds < 55:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(5 * round(minutes / 5), 60)
+    if hours >= 10:
+        return f"{round(minutes / 60):,} h"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 @dataclass(frozen=True)
@@ -121,7 +143,11 @@ class _Duration:
 
 
 class _Durations:
-    """Durations of operations: of the same cell, else of the same axis values with other rows, else of the same client."""
+    """Durations of operations: of the same cell, else of the same axis values with other rows, else of the same client.
+
+    Attempts with less than a tenth of a cell's rows are ignored (SMALLEST): fixed costs, which they mostly show, would be scaled with the
+    rows.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._of_cells: dict[tuple[str, str], float] = {}
@@ -148,24 +174,30 @@ class _Durations:
             for like, by_rows in by_likes.items()
         }
 
-    def between(self, cell: Cell, operation: str) -> tuple[float, float] | None:
-        """Return bounds of an operation's seconds, equal if the duration is known; None without similar measurements."""
+    def seconds(self, cell: Cell, operation: str) -> float | None:
+        """Return the seconds of an operation; None without attempts of a similar size.
+
+        Two numbers of rows show how the time grows. With one number of rows, the phases that may grow with the rows do so.
+        """
         if (exact := self._of_cells.get((cell.key, operation))) is not None:
-            return exact, exact
-        known = [by_rows for like in _likes(cell, operation) if (by_rows := self._of_likes.get(like))]
+            return exact
+        known = [by_rows for like in _likes(cell, operation) if (by_rows := self._near(like, cell.rows))]
         for by_rows in known:
             if cell.rows in by_rows:
-                return (by_rows[cell.rows].seconds,) * 2
+                return by_rows[cell.rows].seconds
         for by_rows in known:
             if (fitted := _fitted(by_rows, cell.rows)) is not None:
-                return fitted, fitted
+                return fitted
         if not known:
             return None
         nearest = min(known[0], key=lambda rows: abs(math.log(rows / cell.rows)))
         duration = known[0][nearest]
-        # the bounds: no part scales with the rows, or every part that may scale does
-        ends = duration.seconds, duration.seconds + duration.growing_s * (cell.rows / nearest - 1)
-        return min(ends), max(ends)
+        return duration.seconds + duration.growing_s * (cell.rows / nearest - 1)
+
+    def _near(self, like: tuple[object, ...], rows: int) -> Mapping[int, _Duration]:
+        """Return the durations of similar operations by number of rows, without runs that are too small to show the time of `rows`."""
+        of_like = self._of_likes.get(like, {})
+        return {size: duration for size, duration in of_like.items() if size * SMALLEST >= rows}
 
 
 def _likes(cell: Cell, operation: str) -> list[tuple[object, ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
-from storebench.stores.base import Durability, Server
+from storebench.stores.base import Durability, Server, Typical
 from storebench.stores.caches import Cold, Servers, reconnect
 from storebench.stores.column_scan import mariadb_rows as rows_of
 from storebench.stores.column_scan.base import ScanStore
@@ -51,6 +51,11 @@ class Mariadb(ScanStore):
     clients = ("reference", "tuned")
     connection = "mariadb"
     packages = ("numpy", "pymysql")
+    typical = (
+        Typical("write", fixed_s=17, million_s=20),
+        Typical("cold_sum", fixed_s=9.5, million_s=1),
+        Typical("hot_sum", fixed_s=4, million_s=1),
+    )
     modules = (*ScanStore.modules, "pymysql")
     _session: Any = None
     _rows_read = 0  # rows that the server read during the last timed scan

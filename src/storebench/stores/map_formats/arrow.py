@@ -7,6 +7,7 @@ from itertools import islice
 from operator import mul
 from typing import IO, Any
 
+from storebench.stores.base import Typical
 from storebench.stores.map_formats.base import MapStore
 from storebench.stores.map_formats.common import Key, Record, Records, names_of
 from storebench.stores.map_formats.formats import Format
@@ -335,6 +336,11 @@ class Arrow(MapStore):
     """The format Arrow. Jobs of the clients `python-columns` and `compiled-columns` work on columns, other clients row by row."""
 
     name = "arrow"
+    typical = (
+        Typical("map", fixed_s=5, million_s=2),
+        Typical("map", fixed_s=5.5, million_s=17, client="python"),
+        Typical("map", fixed_s=5, million_s=15, client="python-columns"),
+    )
     clients = (*MapStore.clients, *(f"{client}-columns" for client in MapStore.clients))
     encoding = "arrow"
     packages = ("pyarrow",)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from storebench.errors import VerificationFailed
+from storebench.stores.base import Typical
 from storebench.stores.map_formats.base import MapStore
 from storebench.stores.map_formats.tables import JOBS
 
@@ -18,6 +19,10 @@ class Null(MapStore):
     without decoding or encoding."""
 
     name = "null"
+    typical = (
+        Typical("map", fixed_s=4, million_s=0.2),
+        Typical("map", fixed_s=4, million_s=7, client="python"),
+    )
     floor = True
 
     def encoding_of(self, manifest: Mapping[str, Any]) -> str:

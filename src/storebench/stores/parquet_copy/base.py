@@ -14,10 +14,10 @@ from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, VerificationFailed
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
-from storebench.stores.base import Durability, Server
+from storebench.stores.base import Durability, Server, Typical
 from storebench.stores.files import Files, Listed
 from storebench.stores.parquet_copy.network import Traffic
-from storebench.stores.parquet_copy.rows import SCHEMA, Checksum, Rows, made
+from storebench.stores.parquet_copy.rows import SCHEMA, SIZES, Checksum, Rows, made
 from storebench.stores.spark import SparkDriver
 from storebench.study.reserved import DROP
 
@@ -51,6 +51,11 @@ class ParquetStore(SparkDriver):
     """
 
     operations: ClassVar[tuple[str, ...]] = ("generate", "copy")
+    # Medians of runs with 4 MB, and the times of 100 MB in docs/studies/parquet_copy.md. A million row bytes are a MB.
+    typical: ClassVar[tuple[Typical, ...]] = (
+        Typical("generate", fixed_s=33, million_s=0.06, times=SIZES),
+        Typical("copy", fixed_s=17, million_s=0.06, times=SIZES),
+    )
     clients = ("reference", "tuned")
     packages = ("pyspark", "pyarrow", "numpy")
     modules: ClassVar[tuple[str, ...]] = ("numpy", "pyarrow.parquet", "pyspark.sql")

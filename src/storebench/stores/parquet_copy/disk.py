@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from storebench.attempt.clock import OperationClock
 from storebench.errors import StoreRefused, VerificationFailed
-from storebench.stores.base import Durability, Pod, Store
-from storebench.stores.parquet_copy.rows import Checksum, Rows
+from storebench.stores.base import Durability, Pod, Store, Typical
+from storebench.stores.parquet_copy.rows import SIZES, Checksum, Rows
 from storebench.stores.volume import OPTIONS
 from storebench.study.reserved import DROP
 
@@ -30,6 +30,11 @@ class Disk(Store):
 
     name = "disk"
     operations = ("generate", "copy")
+    # The fixed times of pods without a server and without Java in other studies, and the times of 100 MB in docs/studies/parquet_copy.md
+    typical = (
+        Typical("generate", fixed_s=8, million_s=0.01, times=SIZES),
+        Typical("copy", fixed_s=4, million_s=0.01, times=SIZES),
+    )
     pod = Pod("python", volume=FOLDER)
     options = OPTIONS
     figures_cover = "engine"

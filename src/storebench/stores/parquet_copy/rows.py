@@ -22,6 +22,7 @@ Bytes = npt.NDArray[np.uint8]
 Ids = npt.NDArray[np.uint64]
 
 SCHEMA = "id bigint, bytes binary"
+SIZES = ("iterations", "record_bytes")  # the axes that multiply the number of rows
 # Map each byte to a printable character, 32 to 126, with nearly equal frequency.
 PRINTABLE = np.array([32 + value * 95 // 256 for value in range(256)], dtype=np.uint8)
 STEP_BYTES = 32  # bytes of the generator per step of its counter

@@ -1210,7 +1210,7 @@ export interface components {
             operations: number;
             /**
              * Unknown
-             * @description How many of the operations resemble no earlier attempt
+             * @description Number of operations whose time is a guess, without a similar attempt or a typical time
              * @default 0
              */
             unknown: number;
@@ -1428,7 +1428,7 @@ export interface components {
             operations: number;
             /**
              * Unknown
-             * @description How many of these operations resemble no earlier attempt
+             * @description Number of these operations whose time is a guess, without a similar attempt or a typical time
              */
             unknown: number;
             /**
@@ -2026,7 +2026,7 @@ export interface components {
             cell_key: string | null;
             /**
              * Expected S
-             * @description Estimated seconds for the whole run, from earlier attempts; None if unknown
+             * @description Estimated seconds for the whole run; None if unknown
              */
             expected_s: number | null;
             /**
