@@ -45,6 +45,9 @@ def make(name):
 def test_it_is_reached_from_the_pods_network_and_no_other_database_is(settings, name):
     assert f"Airflow Connection storebench_{name}" in make(name)
     secrets, database = render.secrets(settings), f"store_{name}"
+    there = jobs.airflow(settings).call("GET", f"/api/v2/connections/storebench_{name}")
+    expected = "postgres", settings.gateway, database, database
+    assert tuple(there[field] for field in ("conn_type", "host", "login", "schema")) == expected
     place = {"host": settings.gateway, "port": settings.ports["results"], "connect_timeout": 10}
     login = {"user": database, "password": databases.password_of(secrets, name)}
     with psycopg.connect(dbname=database, **place, **login) as connection:
@@ -65,14 +68,3 @@ def test_it_is_reached_from_the_pods_network_and_no_other_database_is(settings, 
             psycopg.connect(dbname=other, **place, **user).close()
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(dbname=database, **place, **{**login, "password": "wrong"}).close()
-
-
-def test_airflow_has_its_connection(settings, name):
-    make(name)
-    found = jobs.airflow(settings).call("GET", f"/api/v2/connections/storebench_{name}")
-    assert (found["conn_type"], found["host"], found["login"], found["schema"]) == (
-        "postgres",
-        settings.gateway,
-        f"store_{name}",
-        f"store_{name}",
-    )

@@ -249,8 +249,13 @@ def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.flo
 
 
 def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:
-    mean = _Mean.of(logarithms).mean if len(logarithms) > 1 else float(logarithms.mean())
-    return math.exp(mean)
+    return math.exp(float(_kept(np.sort(logarithms)).mean()))
+
+
+def _kept(ordered: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the values that the trimming keeps."""
+    cut = (len(ordered) - kept_units(len(ordered))) // 2
+    return ordered[cut : len(ordered) - cut]
 
 
 @dataclass(frozen=True)
@@ -266,9 +271,9 @@ class _Mean:
     @classmethod
     def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
         """Compute the trimmed mean of at least two values."""
-        n, h = len(values), kept_units(len(values))
-        ordered, cut = np.sort(values), (n - h) // 2
-        inner = ordered[cut : n - cut]
+        ordered = np.sort(values)
+        inner = _kept(ordered)
+        n, h = len(values), len(inner)
         winsorized = np.clip(ordered, inner[0], inner[-1])
         squares = float(np.sum((winsorized - winsorized.mean()) ** 2))
         return cls(n, float(inner.mean()), squares / (h * (h - 1)), h - 1, float(np.std(values, ddof=1)))
