@@ -103,7 +103,7 @@ def _ranking(queries: Queries, study: str, operation: str) -> Ranking | None:
 def _next_step(runs: Sequence[Run], rankings: Sequence[Ranking]) -> NextStep:
     """Return the next step: watch a run, start the first run, decide, measure a second cell, or compare."""
     for run in runs:
-        if run.state == "running":
+        if run.state in ("queued", "running"):
             return NextStep(kind="watch", text="A run is in progress.", run=run.id)
     ranked = [ranking for ranking in rankings if ranking.lines]
     if not ranked:

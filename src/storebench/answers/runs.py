@@ -21,7 +21,9 @@ class Run(Answer):
     study: str
     dag_id: str
     airflow_run_id: str
-    state: Literal["running", "success", "failed", "refused"]
+    state: Literal["queued", "running", "success", "failed", "refused"] = Field(
+        description="`queued`: in Airflow's queue, or not planned yet. A run without a plan has no turns and no cells"
+    )
     reason: str | None = Field(None, description="Why the run was refused, or ended early")
     started_at: datetime
     finished_at: datetime | None
@@ -60,7 +62,7 @@ class Run(Answer):
     def label(self) -> str:
         """Return what the run measures: its cell or its stores, and its number of rows."""
         if not self.stores:
-            return "nothing planned"
+            return "not planned" if self.state == "queued" else "nothing planned"
         rows = f", {self.rows:,} rows" if self.rows and self.rows > 1 else ""
         if self.cell_key:
             return Cell.from_key(self.cell_key).label + rows

@@ -34,7 +34,7 @@ from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Sort
-from storebench.web.runs import ended, overview_of, run_of
+from storebench.web.runs import current, overview_of, run_of
 
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # items of an answer
@@ -78,7 +78,7 @@ def runs(
     read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Runs:
     """List the runs of all DAGs, or of one DAG, newest first."""
-    page = _page(Run, ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    page = _page(Run, current(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
