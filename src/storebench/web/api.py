@@ -24,7 +24,8 @@ from storebench.answers.overviews import Overview
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.studies import Study
-from storebench.errors import SpecError, StoreUnreachable
+from storebench.errors import SpecError, StoreUnreachable, quoted
+from storebench.fields import UNSTORABLE
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
 from storebench.results.runs.history import history as history_of
@@ -36,14 +37,24 @@ from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Sort
 from storebench.web.runs import current, overview_of, run_of
 
+
+def storable(request: Request) -> None:
+    """Answer 422 for a text with a character that Postgres cannot store."""
+    for name, value in request.query_params.multi_items():
+        if UNSTORABLE.search(name + value):
+            raise HTTPException(422, f"The parameter {quoted(name)} has a character that cannot be stored")
+
+
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # items of an answer
+MOST_OFFSET = 2**31 - 1
+MOST_INTEGER = 2**63 - 1  # the largest integer that Postgres stores
 
 app = FastAPI(
     title="Storebench results",
     description=__doc__,
     version=__version__,
-    dependencies=[Depends(get_user)],
+    dependencies=[Depends(get_user), Depends(storable)],
     docs_url=None,  # FastAPI's own pages would need no login
     redoc_url=None,
     openapi_url=None,
@@ -54,7 +65,8 @@ RunName = Annotated[
     str, Query(max_length=500, description="A run's id, here or in Airflow; 'latest'; 'baseline:NAME'")
 ]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
-Offset = Annotated[int, Query(ge=0)]
+Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
+Integer = Annotated[int, Query(ge=0, le=MOST_INTEGER)]
 Text = Annotated[str, Query(max_length=500)]
 Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
@@ -156,8 +168,8 @@ def attempts(
     operation: Text | None = None,
     status: Status | None = None,
     axis: Axes = None,
-    rows: int | None = None,
-    seed: int | None = None,
+    rows: Integer | None = None,
+    seed: Integer | None = None,
     sort: Annotated[
         str,
         Query(
@@ -206,8 +218,8 @@ def ranking(
     study: Text,
     operation: Text | None = None,
     metric: Text | None = None,
-    rows: int | None = None,
-    seed: int | None = None,
+    rows: Integer | None = None,
+    seed: Integer | None = None,
     axis: Axes = None,
     environment: Text | None = None,
     guarantee: Text | None = None,
