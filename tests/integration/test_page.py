@@ -643,7 +643,7 @@ def test_a_history_is_of_the_runs_that_one_may_see(client, database, run, cells)
     assert len(get(client, "history", **asked)["series"]) == 1
     app.dependency_overrides[reading] = lambda: Reading(database, [])
     assert "Unknown study" in get(client, "history", answers=404, **asked)["detail"]
-    assert "not a cell's key" in get(client, "history", answers=404, **{**asked, "cell": "x"})["detail"]
+    assert "No cell" in get(client, "history", answers=404, **{**asked, "cell": "nonesuch"})["detail"]
 
 
 def test_a_database_that_is_away_is_said_to_be(client):
@@ -737,3 +737,38 @@ def test_the_overview_says_what_the_ranking_says_with_the_newest_runs(client, ru
     assert study["runs"][0]["label"] == f"elasticsearch, mongodb, {ROWS:,} rows"
     assert study in get(client, "overview")["studies"]
     assert "Unknown study" in get(client, "overview", answers=404, study="nonesuch")["detail"]
+
+
+def test_a_history_is_found_by_words_of_its_cells_key(client, run, cells):
+    run(cells, 1)
+    seed, key = cells[0].seed, cells[0].key
+    words = f"MONGO batch=10/ {seed}"
+    assert get(client, "cell-keys", containing=words) == [key]
+    found = get(client, "history", cell=words, operation="write")
+    assert found == get(client, "history", cell=key, operation="write")
+    assert (found["cell_key"], found["operation"], len(found["series"])) == (key, "write", 1)
+    several = get(client, "history", cell=f"mongodb seed={seed}", operation="write", answers=404)["detail"]
+    assert several.startswith("Several cells have a key with") and all(cell.key in several for cell in cells)
+    none = get(client, "history", cell="nonesuch", operation="write", answers=404)["detail"]
+    assert none == "No cell that has been in a run has a key with 'nonesuch'"
+
+
+def test_the_metrics_that_an_answer_offers_are_answered(client, run, cells):
+    name = run(cells, 5)
+    compared = get(client, "compare", before=name, after=name)
+    assert [metric["name"] for metric in compared["metrics"]][0] == RANKED_BY["write"]
+    for metric in compared["metrics"]:
+        again = get(client, "compare", before=name, after=name, metric=metric["name"])
+        assert again["metrics"] == compared["metrics"], "also where only some operations report the metric"
+        assert {verdict["metric"] for verdict in again["verdicts"]} <= {metric["name"]}
+    offered = {metric["name"] for metric in compared["metrics"]}
+    study = get(client, "study", name=STUDY)
+    refused = [metric["name"] for metric in study["metrics"] if metric["name"] not in offered]
+    for metric in refused:
+        get(client, "compare", before=name, after=name, metric=metric, answers=404)
+    found = get(client, "history", cell=cells[0].key, operation="write")
+    reported = next(one["metrics"] for one in study["operations"] if one["name"] == "write")
+    assert {metric["name"] for metric in found["metrics"]} - {one["name"] for one in study["common"]} <= {
+        *reported
+    }
+    assert found["metrics"][0]["name"] == found["metric"]

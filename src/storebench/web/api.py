@@ -19,7 +19,7 @@ from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, Cel
 from storebench.answers.base import Page
 from storebench.answers.claims import Claims, claims_of
 from storebench.answers.grids import Grid, Parameter
-from storebench.answers.histories import CellHistory
+from storebench.answers.histories import CellHistory, history_answer
 from storebench.answers.overviews import Overview
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
@@ -28,8 +28,6 @@ from storebench.errors import SpecError, StoreUnreachable, quoted
 from storebench.fields import UNSTORABLE
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
-from storebench.results.runs.history import history as history_of
-from storebench.results.statistics.changes import METHOD, MIN_FIGURES
 from storebench.results.statistics.verdicts import MARGIN
 from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
@@ -199,17 +197,16 @@ def attempts(
 
 @app.get("/api/cell-keys")
 def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> list[str]:
-    """List the keys of cells that have been in a run."""
+    """List the keys of cells that have been in a run. Each key contains each word of `containing`, ignoring case."""
     return read.cells_like(containing, limit)
 
 
 @app.get("/api/history")
 def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None = None) -> CellHistory:
     """Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
-    ranks the operation.
+    ranks the operation. `cell` is a cell's key, or words that only one cell's key has.
     """
-    answer = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
-    return CellHistory.model_validate(answer, from_attributes=True)
+    return history_answer(read, read.cell_named(cell), operation, metric)
 
 
 @app.get("/api/ranking")
