@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 from storebench.redact import redacted
 
+MOST_QUOTED = 200  # characters of a user's text in an error: the key of a cell fits
+
 
 class StorebenchError(Exception):
     """The base of all errors with a message for the user: what happened and what to do. The message has no secret of a connection."""
@@ -70,6 +72,20 @@ KIND_OF_EXIT_CODE = {
 }
 
 
+def quoted(value: object) -> str:
+    """Return a user's value as an error quotes it: its repr, cut after MOST_QUOTED characters.
+
+    Example:
+        >>> quoted("1" * 1600)[-22:]
+        '11… (1,600 characters)'
+    """
+    text = repr(value)
+    if len(text) <= MOST_QUOTED:
+        return text
+    length = len(value) if isinstance(value, str) else len(text)
+    return f"{text[:MOST_QUOTED]}… ({length:,} characters)"
+
+
 def did_you_mean(name: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> str:
     """Return " Did you mean …?" with up to `most` known names that resemble `name`; empty without such names.
 
@@ -89,7 +105,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:
     names = list(known)
     meant = did_you_mean(name, names)
     if not names:
-        return SpecError(f"Unknown {kind} {name!r}. There is none")
+        return SpecError(f"Unknown {kind} {quoted(name)}. There is none")
     return SpecError(
-        f"Unknown {kind} {name!r}.{meant} There {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
+        f"Unknown {kind} {quoted(name)}.{meant} There {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
     )

@@ -1,8 +1,8 @@
 """The kinds of parameters of a run. Each parameter is a field of the form, and reads values of the form, the API and the command line.
 
-Airflow's number field silently changes a number outside its range to the nearest number in the range. So numbers are text fields. Airflow
-answers a value that breaks its schema with a dump of the schema. So the schema accepts nearly every value, and `read` refuses invalid
-values with a clear message in the task `plan`, before any work.
+Airflow's number field silently changes a number outside its range to the nearest number in the range. So numbers are text fields. The
+form's JSON Schema limits each value (`Field.limits`), so that Airflow does not start a run with a value such as 0 rows. A schema cannot
+check everything: `read` refuses the other invalid values in the task `plan`, before any work, with a clear message.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from storebench.declared import MAY_BE_EMPTY
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 
 JSON_TYPES = ("string", "number", "boolean", "array", "object")
 # Digits, also in groups of three: 1,000,000.
 WHOLE_NUMBER = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}([,_ ][0-9]{3})+)")
 MOST_DIGITS = 100  # the limit of a whole number as text: Python itself reads at most 4,300
+# The most characters that the form sends: a number, a text, and the texts of a list
+LONGEST_NUMBER, LONGEST_TEXT, LONGEST_LIST = 40, 2_000, 10_000
 UNSTORABLE = re.compile("[\\x00\ud800-\udfff]")  # NUL, and halves of surrogate pairs
 DEEPEST = 50  # the limit of nested lists and objects in a parameter
 TOO_DEEP = "nested too deeply"
@@ -55,6 +57,16 @@ class Field(ABC):
         """Return the JSON types that the form accepts. The first type decides how the form shows the field."""
         types = [self.shown_as, *(name for name in JSON_TYPES if name != self.shown_as)]
         return [*types, "null"] if self.default is None else types
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits of values as keywords of JSON Schema, each for values of one JSON type. `read` accepts no value beyond them."""
+        return {}
+
+    def _text_limits(self, pattern: str, longest: int) -> dict[str, Any]:
+        """Return the limits of a text: spaces around it are valid, and an empty text if the parameter may stay empty."""
+        empty = "|" if self.default is None else ""
+        return {"pattern": rf"^\s*({pattern}{empty})\s*$", "maxLength": longest}
 
     def read(self, value: Any) -> Any:
         """Return the parameter's value of an input. Raises SpecError for an invalid input."""
@@ -91,7 +103,7 @@ class Field(ABC):
     def _read(self, value: Any) -> Any: ...
 
     def _refused(self, value: Any, hint: str) -> SpecError:
-        return SpecError(f"{self.title}: {value!r} is not {hint}")
+        return SpecError(f"{self.title}: {quoted(value)} is not {hint}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +112,19 @@ class WholeNumber(Field):
 
     minimum: int
     maximum: int
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits. A text has no more digits than the largest number, and is not 0 if the smallest number is above 0."""
+        groups = (len(str(self.maximum)) - 1) // 3
+        digits = rf"0*[0-9]{{1,3}}([,_ ]?[0-9]{{3}}){{0,{groups}}}"
+        sign = r"\+?" if self.minimum >= 0 else "[+-]?"
+        above_0 = r"(?![0,_ ]*\s*$)" if self.minimum > 0 else ""
+        return {
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            **self._text_limits(sign + above_0 + digits, LONGEST_NUMBER),
+        }
 
     def _read(self, value: Any) -> int:
         number = value
@@ -123,6 +148,16 @@ class Number(Field):
     """A number above 0, also as text: `2.5`."""
 
     maximum: float
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits. A text has the form of a number."""
+        number = r"\+?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]+)?"
+        return {
+            "exclusiveMinimum": 0,
+            "maximum": self.maximum,
+            **self._text_limits(number, LONGEST_NUMBER),
+        }
 
     def _read(self, value: Any) -> float:
         try:
@@ -164,6 +199,11 @@ class Text(Field):
         types = super().types
         return [*types, "null"] if "null" not in types and re.fullmatch(self.pattern, "") else types
 
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits: the pattern, and a length."""
+        return self._text_limits(self.pattern, LONGEST_TEXT)
+
     def _read(self, value: Any) -> str:
         text = "" if value is None else str(value).strip()
         if not re.fullmatch(self.pattern, text) or UNSTORABLE.search(text):
@@ -176,6 +216,11 @@ class Values(Field):
     """A list of values, also as comma-separated text. `check` returns a valid value, and raises SpecError for an invalid value."""
 
     check: Callable[[str], str]
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits: a length. `check` knows the valid values."""
+        return {"maxLength": LONGEST_LIST, "minItems": 1}
 
     def _read(self, value: Any) -> list[str]:
         given = value.split(",") if isinstance(value, str) else value

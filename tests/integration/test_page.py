@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -19,7 +19,7 @@ from storebench.results.database.migrate import grant
 from storebench.results.database.queries import Queries
 from storebench.results.database.repository import run_id_of
 from storebench.results.forecast.price import prices
-from storebench.results.leftovers.stopped import RunStates
+from storebench.results.leftovers.stopped import Going, RunStates
 from storebench.study.order import turns
 from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app
@@ -28,6 +28,8 @@ from storebench.web.report import write_report
 from tests.bulk import RANKED_BY, bulk_study, cell_at
 from tests.integration.conftest import required
 from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY, timed
+
+BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -223,6 +225,83 @@ def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repos
     assert seconds_of(client, name) < 60
     repository.finish_run(run_id)  # its last step alone was cleared, too
     assert get(client, "run", run=name) == found
+
+
+def test_an_attempt_that_was_stopped_at_the_end_of_its_run_does_not_count_the_rest_as_work(
+    client, database, repository, run, cells
+):
+    """The killed attempt is recorded after the end of the run, but it began before."""
+    name = run(cells[:1], 1)
+    run_id = run_id_of(STUDY, name)
+    backdated(database, name)
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE storebench.attempt SET started_at = recorded_at WHERE run_id = %s", (run_id,)
+        )
+        connection.execute(
+            "UPDATE storebench.attempt SET recorded_at = recorded_at + interval '30 seconds'"
+            " WHERE run_id = %s AND operation = 'write'",
+            (run_id,),
+        )
+    repository.add_attempt(
+        AttemptKey(run_id, cells[0].key, 1, "read", 2),
+        timed(1.0),
+        PodRecord(started_at=datetime.now(UTC)),
+        phases={},
+        metric=RANKED_BY["read"],
+        target=None,
+        dataset=None,
+    )
+    repository.finish_run(run_id)
+    assert 3500 < get(client, "run", run=name)["rested_s"] < 3700
+    assert seconds_of(client, name) < 60
+
+
+def test_a_run_whose_tasks_were_cleared_is_queued_or_running_again_and_rests_meanwhile(client, run, cells):
+    name = run(cells[:1], 1)
+    before = get(client, "run", run=name)
+    ended_at = datetime.fromisoformat(before["finished_at"])
+    minute = timedelta(minutes=1)
+
+    def asked(state, queued_at, started_at=None):
+        going = Going(STUDY, name, state, queued_at, started_at, {})
+        states = RunStates(lambda *_: state, lambda *_: None, lambda: None, lambda _: [going])
+        app.dependency_overrides[run_states] = lambda: states
+        found = get(client, "run", run=name)
+        assert (
+            found == next(one for one in get(client, "runs")["items"] if one["id"] == found["id"])
+            or state == "queued"
+        )
+        return found
+
+    # the last step has recorded the end, and Airflow has not noticed yet
+    assert asked("running", ended_at - minute, ended_at - minute) == before
+    queued = asked("queued", ended_at + minute)
+    assert (queued["state"], queued["finished_at"], queued["reason"]) == ("queued", None, None)
+    running = asked("running", ended_at + minute, ended_at + 2 * minute)
+    assert (running["state"], running["finished_at"], running["rested_s"]) == ("running", None, 120)
+
+
+def test_a_run_that_airflow_has_and_that_is_not_planned_yet_is_queued_with_its_parameters(client):
+    conf = {"stores": ["mongodb", "null"], "rows": 1000, "pod_cpu": "2"}
+    going = Going(STUDY, "manual__soon", "running", BEGUN, None, conf)
+    states = RunStates(
+        lambda *_: None, lambda *_: None, lambda: None, lambda _: [], {"manual__soon": going}.get
+    )
+    get(client, "run", run="manual__soon", answers=404)
+    app.dependency_overrides[run_states] = lambda: states
+    found = get(client, "run", run="manual__soon")
+    assert (found["id"], found["state"], found["params"]) == (
+        run_id_of(STUDY, "manual__soon"),
+        "queued",
+        conf,
+    )
+    assert (found["stores"], found["rows"], found["label"]) == (
+        conf["stores"],
+        1000,
+        "mongodb, null, 1,000 rows",
+    )
+    get(client, "run", run="manual__other", answers=404)
 
 
 def test_what_marks_an_attempt_is_told(client, repository, run, cells):
@@ -564,7 +643,7 @@ def test_a_history_is_of_the_runs_that_one_may_see(client, database, run, cells)
     assert len(get(client, "history", **asked)["series"]) == 1
     app.dependency_overrides[reading] = lambda: Reading(database, [])
     assert "Unknown study" in get(client, "history", answers=404, **asked)["detail"]
-    assert "not a cell's key" in get(client, "history", answers=404, **{**asked, "cell": "x"})["detail"]
+    assert "No cell" in get(client, "history", answers=404, **{**asked, "cell": "nonesuch"})["detail"]
 
 
 def test_a_database_that_is_away_is_said_to_be(client):
@@ -593,7 +672,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 18
+    assert len(described) == 19
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):
@@ -658,3 +737,38 @@ def test_the_overview_says_what_the_ranking_says_with_the_newest_runs(client, ru
     assert study["runs"][0]["label"] == f"elasticsearch, mongodb, {ROWS:,} rows"
     assert study in get(client, "overview")["studies"]
     assert "Unknown study" in get(client, "overview", answers=404, study="nonesuch")["detail"]
+
+
+def test_a_history_is_found_by_words_of_its_cells_key(client, run, cells):
+    run(cells, 1)
+    seed, key = cells[0].seed, cells[0].key
+    words = f"MONGO batch=10/ {seed}"
+    assert get(client, "cell-keys", containing=words) == [key]
+    found = get(client, "history", cell=words, operation="write")
+    assert found == get(client, "history", cell=key, operation="write")
+    assert (found["cell_key"], found["operation"], len(found["series"])) == (key, "write", 1)
+    several = get(client, "history", cell=f"mongodb seed={seed}", operation="write", answers=404)["detail"]
+    assert several.startswith("Several cells have a key with") and all(cell.key in several for cell in cells)
+    none = get(client, "history", cell="nonesuch", operation="write", answers=404)["detail"]
+    assert none == "No cell that has been in a run has a key with 'nonesuch'"
+
+
+def test_the_metrics_that_an_answer_offers_are_answered(client, run, cells):
+    name = run(cells, 5)
+    compared = get(client, "compare", before=name, after=name)
+    assert [metric["name"] for metric in compared["metrics"]][0] == RANKED_BY["write"]
+    for metric in compared["metrics"]:
+        again = get(client, "compare", before=name, after=name, metric=metric["name"])
+        assert again["metrics"] == compared["metrics"], "also where only some operations report the metric"
+        assert {verdict["metric"] for verdict in again["verdicts"]} <= {metric["name"]}
+    offered = {metric["name"] for metric in compared["metrics"]}
+    study = get(client, "study", name=STUDY)
+    refused = [metric["name"] for metric in study["metrics"] if metric["name"] not in offered]
+    for metric in refused:
+        get(client, "compare", before=name, after=name, metric=metric, answers=404)
+    found = get(client, "history", cell=cells[0].key, operation="write")
+    reported = next(one["metrics"] for one in study["operations"] if one["name"] == "write")
+    assert {metric["name"] for metric in found["metrics"]} - {one["name"] for one in study["common"]} <= {
+        *reported
+    }
+    assert found["metrics"][0]["name"] == found["metric"]

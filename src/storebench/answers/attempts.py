@@ -42,7 +42,7 @@ class Attempt(CellName, Figures):
     operation: str
     repeat: int
     try_number: int
-    superseded: bool = Field(False, description="A later try of the same operation counts instead")
+    superseded: bool = Field(default=False, description="A later try of the same operation counts instead")
     warm_up: bool
     arm: str | None
     status: Status

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from storebench.answers.attempts import Origin
 from storebench.answers.base import Answer
-from storebench.answers.figures import Origins, named
+from storebench.answers.figures import Origins, named, scalar_metrics
 from storebench.answers.runs import Run
 from storebench.answers.studies import CellName
 from storebench.results.comparison import compare as domain
 from storebench.results.comparison.sides import Key
 from storebench.results.database.queries import Queries
 from storebench.results.statistics import verdicts
-from storebench.study.model import Better
+from storebench.study.model import Better, Metric
 
 
 class Compared(CellName):
@@ -88,6 +88,9 @@ class Comparison(Answer):
     margin_percent: float
     caution: str | None = Field(description="The limits of the comparison, whatever its verdicts")
     running: list[str] = Field(description="Names of the sides' runs that have not ended")
+    metrics: list[Metric] = Field(
+        description="The metrics that the sides can be compared by: metrics of operations that both sides planned"
+    )
 
 
 def comparison_answer(
@@ -117,7 +120,13 @@ def comparison_answer(
         margin_percent=round(comparison.margin * 100, 6),
         caution=comparison.design.caution,
         running=list(comparison.going_on),
+        metrics=_metrics_of(queries, comparison),
     )
+
+
+def _metrics_of(queries: Queries, comparison: domain.Comparison) -> list[Metric]:
+    before, after = (queries.operations_of_runs(side) for side in comparison.runs)
+    return scalar_metrics(queries, before & after)
 
 
 def _runs_of(queries: Queries, comparison: domain.Comparison) -> dict[str, Run]:

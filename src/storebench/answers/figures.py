@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from functools import lru_cache
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from storebench.answers.attempts import Attempt, CellFigures, CellPhases, Machine, Origin, Spread, Used
 from storebench.answers.studies import Study
 from storebench.results.database.connection import Row
-from storebench.results.database.measurements import value_of
+from storebench.results.database.measurements import metrics_of, scalars_of, value_of
 from storebench.results.database.queries import Queries, counts
 from storebench.results.database.rows import AttemptRow
 from storebench.results.forecast.price import Hours, hours
 from storebench.results.statistics.intervals import Summary, summarize
 from storebench.study.cell import Cell
-from storebench.study.model import COMMON
+from storebench.study.model import COMMON, Metric
 
 Attempts = TypeVar("Attempts", bound=Mapping[str, Any])  # rows with cell_key and operation
 _STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
@@ -41,6 +42,19 @@ def study_answer(queries: Queries, name: str) -> Study:
     """Return the API's answer about a study. Raises SpecError for a study without a record, and for a record that this version cannot
     read."""
     return Study(**dict(queries.study(name)))
+
+
+def scalar_metrics(queries: Queries, operations: Iterable[tuple[str, str]]) -> list[Metric]:
+    """Return the scalar metrics that any of these operations reports, each once. `operations`: pairs of study and operation."""
+    metrics: dict[str, Metric] = {}
+    for study, of_study in groupby(sorted(operations), itemgetter(0)):
+        record = queries.study(study)
+        known, reported = metrics_of(record), {operation for _, operation in of_study}
+        for operation in record.operations:
+            if operation.name in reported:
+                metrics |= {name: known[name] for name in scalars_of(record, operation.name)}
+    common = [metric for metric in COMMON if metric.name in metrics]
+    return [*(metric for metric in metrics.values() if metric not in common), *common]
 
 
 def figures_answer(rows: Iterable[AttemptRow]) -> list[CellFigures]:

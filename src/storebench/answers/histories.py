@@ -1,4 +1,4 @@
-"""Models of a cell over time."""
+"""Build the answer about a cell over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import Literal
 from pydantic import Field
 
 from storebench.answers.base import Answer
-from storebench.study.model import Better
+from storebench.answers.figures import scalar_metrics
+from storebench.results.database.queries import Queries
+from storebench.results.runs.history import history
+from storebench.results.statistics.changes import METHOD, MIN_FIGURES
+from storebench.study.cell import Cell
+from storebench.study.model import Better, Metric
 
 
 class RunFigure(Answer):
@@ -59,9 +64,29 @@ class Series(Answer):
 class CellHistory(Answer):
     """One cell's operation over time, by one metric."""
 
+    cell_key: str
+    operation: str
     metric: str
     unit: str
     better: Better
     series: list[Series] = Field(description="Series in the order of their first runs")
     fewest: int = Field(description="The number of runs in a series that a change needs")
     method: str = Field(description="The method that finds changes")
+    metrics: list[Metric] = Field(
+        description="The metrics of the operation that have a history: the ranking metric first, the common metrics last"
+    )
+
+
+def history_answer(queries: Queries, cell_key: str, operation: str, metric: str | None) -> CellHistory:
+    """Build the answer about a cell's operation over time. `metric`: None for the ranking metric. Raises SpecError for an invalid cell key,
+    and for a study without results.
+    """
+    fields = {
+        **vars(history(queries, cell_key, operation, metric)),
+        "cell_key": cell_key,
+        "operation": operation,
+        "fewest": MIN_FIGURES,
+        "method": METHOD,
+        "metrics": scalar_metrics(queries, [(Cell.from_key(cell_key).study, operation)]),
+    }
+    return CellHistory.model_validate(fields, from_attributes=True)

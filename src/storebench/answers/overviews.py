@@ -103,7 +103,7 @@ def _ranking(queries: Queries, study: str, operation: str) -> Ranking | None:
 def _next_step(runs: Sequence[Run], rankings: Sequence[Ranking]) -> NextStep:
     """Return the next step: watch a run, start the first run, decide, measure a second cell, or compare."""
     for newest in runs:
-        if newest.state == "running":
+        if newest.state in ("queued", "running"):
             return NextStep(kind="watch", text="A run is in progress.", run=newest.id)
     ranked = [ranking for ranking in rankings if ranking.lines]
     if not ranked:

@@ -8,7 +8,7 @@ import click
 
 from storebench.cli.environment import console, results_dsn
 from storebench.cli.study import announce_latest, of_study
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, quoted, unknown
 
 
 @click.command()
@@ -150,7 +150,7 @@ def baseline(name: str, run_: str, study: str | None) -> None:
 
     if "," in name:
         raise SpecError(
-            f"{name!r} cannot be a baseline's name: `storebench compare` reads commas as separators of several runs"
+            f"{quoted(name)} cannot be a baseline's name: `storebench compare` reads commas as separators of several runs"
         )
     repository = Repository(results_dsn())
     announce_latest(repository, study, run_)

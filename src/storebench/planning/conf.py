@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from storebench.errors import SpecError, unknown
+from storebench.errors import MOST_QUOTED, SpecError, quoted, unknown
 from storebench.fields import json_of
 from storebench.study.model import Preset, Study
 
@@ -36,14 +36,17 @@ def conf_of(
                 raise ValueError("there is no '='")
             conf[name] = json_of(text)
         except ValueError as error:
-            raise SpecError(f"--param {pair!r} is not NAME=JSON: {error}. {_quoted(name, text)}") from None
+            raise SpecError(
+                f"--param {quoted(pair)} is not NAME=JSON: {error}. {_typed(name, text)}"
+            ) from None
     several = str(conf.get("repeats", 1)) != "1" or conf.get("a_a", False) is not False
     return conf if several or not preset else {**preset.once, **conf}
 
 
-def _quoted(name: str, text: str) -> str:
+def _typed(name: str, text: str) -> str:
     """Return a hint that shows how to type a text as the value of a parameter."""
-    pair = f"{name or 'NAME'}={json.dumps(text or 'text', ensure_ascii=False)}"
+    shown = text if 0 < len(text) <= MOST_QUOTED else "text"
+    pair = f"{name or 'NAME'}={json.dumps(shown, ensure_ascii=False)}"
     return f"In a shell, a text is typed so: --param {shlex.quote(pair)}"
 
 
@@ -80,7 +83,7 @@ def axis_values_of(text: str, study: Study) -> dict[str, list[str]]:
         name, separator, values = pair.partition("=")
         if not separator or not values.strip(","):
             raise SpecError(
-                f"--axis {pair!r} is not AXIS=VALUE,VALUE, such as {known[0] if known else 'axis'}=1"
+                f"--axis {quoted(pair)} is not AXIS=VALUE,VALUE, such as {known[0] if known else 'axis'}=1"
             )
         if name not in known:
             raise unknown("axis", name, known)

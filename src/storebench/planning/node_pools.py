@@ -11,7 +11,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.planning.conf import names_in
 from storebench.stores.base import SERVER, split
 from storebench.study.planned import PlannedStudy
@@ -68,7 +68,7 @@ def node_pool_of(study: PlannedStudy, store: str) -> NodePool:
         return pool
     if study.store(store).server_of(store) is None:
         raise SpecError(
-            f"{store!r}: there is no pool of nodes {pool.name!r}. {VARIABLE} has"
+            f"{quoted(store)}: there is no pool of nodes {pool.name!r}. {VARIABLE} has"
             f" {', '.join(pool.name for pool in pools[1:]) or 'none'}. And this store has no server of its own that the name could mean"
         )
     return DEFAULT

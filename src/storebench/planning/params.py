@@ -64,6 +64,16 @@ def run_values(study: PlannedStudy, requested: Mapping[str, Any]) -> RunParams:
     return values
 
 
+def _mistake_of_precision(values: Mapping[str, Any]) -> str | None:
+    """Return why a precision cannot end any cell early: its interval needs more repeats than the run has. None if it can."""
+    if values["precision_percent"] is None or values["repeats"] > MIN_VALUES:
+        return None
+    return (
+        f"Precision, %: it ends a cell early after {MIN_VALUES} repeats at the earliest, and the run has {values['repeats']}. Set the"
+        f" repeats to more than {MIN_VALUES}, or leave the precision empty"
+    )
+
+
 def run_values_or_mistakes(
     study: PlannedStudy, requested: Mapping[str, Any]
 ) -> tuple[RunParams | None, dict[str, str]]:
@@ -77,6 +87,8 @@ def run_values_or_mistakes(
             values[name] = field.read(requested.get(name, field.default))
         except SpecError as error:
             mistakes[name] = str(error)
+    if not mistakes and (mistake := _mistake_of_precision(values)):
+        mistakes["precision_percent"] = mistake
     return None if mistakes else cast(RunParams, values), mistakes
 
 
@@ -103,7 +115,10 @@ def cell_values(study: PlannedStudy, requested: Mapping[str, Any]) -> CellParams
     for name in requested:
         if name not in known:
             raise unknown("parameter", name, known)
-    return cast(CellParams, _read(known, requested))
+    values = _read(known, requested)
+    if mistake := _mistake_of_precision(values):
+        raise SpecError(mistake)
+    return cast(CellParams, values)
 
 
 def _read(fields: Mapping[str, Field], requested: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,7 +305,7 @@ def _repeat_fields() -> dict[str, Field]:
         "precision_percent": Number(
             title="Precision, %",
             text="Stop repeating a cell when the 95 % confidence interval of its median is this near to the median, for each operation,"
-            f" after at least {MIN_VALUES} repeats. Empty: all repeats.",
+            f" after at least {MIN_VALUES} repeats. It needs more than {MIN_VALUES} repeats. Empty: all repeats.",
             maximum=100,
             examples=(1, 3, 5),
         ),
@@ -327,6 +342,8 @@ def grid_of(
 
     `copies_of`: the function that storebench.planning.topologies.copies_of returns.
     """
+    if mistake := _mistake_of_precision(study_values(params)):
+        raise SpecError(mistake)
     if partition is not None:
         cell = cell_of(study, partition, params["rows"], params["seed"])
         if reason := repeated(study, partitions(study), params["rows"]).get(partition):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 
 from storebench.connection.typed import PREFIX
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.servers import topology
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.servers.topology import Topology
@@ -38,7 +38,7 @@ def topology_of(study: PlannedStudy, store: str, exists: Exists) -> Topology | N
         if name in topology.names(server):
             raise
         raise SpecError(
-            f"{store!r} means no server: there is no Airflow Connection {PREFIX + connection!r}, and: {error}"
+            f"{quoted(store)} means no server: there is no Airflow Connection {PREFIX + connection!r}, and: {error}"
         ) from None
 
 

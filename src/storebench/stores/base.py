@@ -14,7 +14,7 @@ from storebench import __version__, declared
 from storebench.attempt import usage
 from storebench.attempt.usage import SOMEWHERE, CpuSeconds
 from storebench.connection import Connection
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.fields import Field
 from storebench.protocol.figures import Cover, Guarantee
 
@@ -37,7 +37,7 @@ def split(name: str) -> tuple[str, str]:
     store, at, server = name.partition("@")
     if at and not re.fullmatch(SERVER, server):
         raise SpecError(
-            f"{name!r}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
+            f"{quoted(name)}: after the @ comes the name of a connection: lower-case letters, digits and _, at most 30"
         )
     return store, server
 

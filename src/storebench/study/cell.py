@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Cell:
         # Exclude a list of run ids: it has slashes, too, but commas between the ids
         named = all(re.fullmatch("[^=,]+", name) for name in (study, store, client))
         if not named or any(len(pair) != 2 for pair in values):
-            raise SpecError(f"{key!r} is not a cell's key")
+            raise SpecError(f"{quoted(key)} is not a cell's key")
         axes, numbers = values[:-2], values[-2:]
         if [name for name, _ in numbers] != ["rows", "seed"] or not all(n.isdecimal() for _, n in numbers):
-            raise SpecError(f"{key!r} is not a cell's key")
+            raise SpecError(f"{quoted(key)} is not a cell's key")
         rows, seed = (int(number) for _, number in numbers)
         return cls(study, store, client, tuple((name, value) for name, value in axes), rows, seed)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, quoted, unknown
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.dataset import MAX_SEED
@@ -77,7 +77,7 @@ def grid(
     for store, client in itertools.product(stores, clients):
         has = study.store(store).clients
         if client not in has:
-            reasons.add(f"{store} has no client {client!r}")
+            reasons.add(f"{store} has no client {quoted(client)}")
             continue
         other_client = client != next(name for name in clients if name in has)
         for combination in itertools.product(*values):
@@ -124,7 +124,7 @@ def max_rows(study: PlannedStudy) -> int:
 def check_integer(name: str, value: Any, minimum: int, maximum: int) -> int:
     """Return `value`. Raises SpecError unless the value is an integer in the range."""
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-        raise SpecError(f"{name} must be a whole number from {minimum:,} to {maximum:,}, not {value!r}")
+        raise SpecError(f"{name} must be a whole number from {minimum:,} to {maximum:,}, not {quoted(value)}")
     return value
 
 

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, computed_field
 
 from storebench import stores as all_stores
 from storebench.declared import MAY_BE_EMPTY, mistakes_of
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, quoted, unknown
 from storebench.fields import Field
 from storebench.stores.base import Store, Typical, split
 from storebench.study.check import problems
@@ -56,7 +56,7 @@ class Axis:
     def check(self, value: str) -> str:
         """Return `value`. Raises SpecError unless the axis can have the value."""
         if not re.fullmatch(self.pattern, value):
-            raise SpecError(f"{self.title}: {value!r} is not {self.hint}")
+            raise SpecError(f"{self.title}: {quoted(value)} is not {self.hint}")
         return value
 
     def repeated(self, values: Iterable[str], rows: int) -> dict[str, str]:

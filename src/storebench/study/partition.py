@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.study.cell import Cell
 from storebench.study.grid import repeats
 from storebench.study.planned import PlannedStudy
@@ -63,7 +63,7 @@ def partitions(study: PlannedStudy) -> dict[str, datetime]:
 def cell_of(study: PlannedStudy, key: str, rows: int, seed: int) -> Cell:
     """Return the cell of a partition with this dataset. Raises SpecError unless `key` is a partition of the study."""
     if key not in partitions(study):
-        raise SpecError(f"{key!r} is no cell of the grid of {study.name}: `storebench grid` lists them")
+        raise SpecError(f"{quoted(key)} is no cell of the grid of {study.name}: `storebench grid` lists them")
     return cell_at(study.name, key, rows, seed)
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from airflow.sdk import Variable
 from fastapi import Depends, HTTPException, Query
 
 from storebench.airflow import connections, images, preflight
-from storebench.airflow.compat.api_server import GetUserDep, may_read, may_start, run_field, timetable_of
+from storebench.airflow.compat.api_server import (
+    GetUserDep,
+    going_runs,
+    may_read,
+    may_start,
+    run_field,
+    timetable_of,
+)
 from storebench.airflow.compat.timetable import GridTimetable
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.planning.topologies import AGENT_IMAGE
-from storebench.results.leftovers.stopped import AIRFLOW_ID, RunStates
+from storebench.results.leftovers.stopped import AIRFLOW_ID, Going, RunStates
 from storebench.study.record import StudyRecord
 from storebench.web.reading import Reading
 
@@ -49,7 +56,7 @@ def grid_dag(
     """Return the DAG of this name. Answers 401 without a session, 404 if the DAG does not exist, has no grid, or may not be read by the user."""
     timetable = timetable_of(dag) if may_read(dag, user) else None
     if not isinstance(timetable, GridTimetable):
-        raise HTTPException(404, f"There is no study {dag!r} whose grid you may see")
+        raise HTTPException(404, f"There is no study {quoted(dag)} whose grid you may see")
     try:
         study = StudyRecord.read(timetable.study)
         study.params_and_options()  # raises SpecError for a parameter that this version does not know
@@ -58,13 +65,33 @@ def grid_dag(
     return GridDag(study, timetable.dates, may_start(dag, user), Reading(connections.reader_dsn(), [dag]))
 
 
-def run_states() -> RunStates:
-    """Return the states of runs in Airflow's own database."""
+def run_states(user: GetUserDep) -> RunStates:
+    """Return the states of runs in Airflow's own database. A run without results is only known to a user who may read its DAG."""
+
+    def going(run_ids: Sequence[str]) -> list[Going]:
+        return [_going(row) for row in going_runs(run_ids)]
+
+    def going_named(name: str) -> Going | None:
+        named = [
+            run
+            for run in going([name, name.partition("/")[2]])
+            if name in (run.airflow_run_id, f"{run.dag_id}/{run.airflow_run_id}")
+            and may_read(run.dag_id, user)
+            and isinstance(timetable_of(run.dag_id), GridTimetable)
+        ]
+        return named[0] if len(named) == 1 else None
+
     return RunStates(
         lambda *run: run_field("state", *run),
         lambda *run: run_field("end_date", *run),
         lambda: Variable.get(AIRFLOW_ID, default=None),
+        going,
+        going_named,
     )
+
+
+def _going(row: Any) -> Going:
+    return Going(row.dag_id, row.run_id, str(row.state), row.queued_at, row.start_date, dict(row.conf or {}))
 
 
 def has_connection(name: str) -> bool:

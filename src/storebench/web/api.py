@@ -19,31 +19,40 @@ from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, Cel
 from storebench.answers.base import Page
 from storebench.answers.claims import Claims, study_claims_answer
 from storebench.answers.grids import Grid, Parameter
-from storebench.answers.histories import CellHistory
+from storebench.answers.histories import CellHistory, history_answer
 from storebench.answers.overviews import Overview
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.studies import Study
-from storebench.errors import SpecError, StoreUnreachable
+from storebench.errors import SpecError, StoreUnreachable, quoted
+from storebench.fields import UNSTORABLE
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
-from storebench.results.runs.history import history as history_of
-from storebench.results.statistics.changes import METHOD, MIN_FIGURES
 from storebench.results.statistics.verdicts import MARGIN
 from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Sort
-from storebench.web.runs import ended, overview_of, run_of
+from storebench.web.runs import current, overview_of, run_of
+
+
+def storable(request: Request) -> None:
+    """Answer 422 for a text with a character that Postgres cannot store."""
+    for name, value in request.query_params.multi_items():
+        if UNSTORABLE.search(name + value):
+            raise HTTPException(422, f"The parameter {quoted(name)} has a character that cannot be stored")
+
 
 STATIC = Path(__file__).parent / "page" / "static"
 MOST = 500  # items of an answer
+MOST_OFFSET = 2**31 - 1
+MOST_INTEGER = 2**63 - 1  # the largest integer that Postgres stores
 
 app = FastAPI(
     title="Storebench results",
     description=__doc__,
     version=__version__,
-    dependencies=[Depends(get_user)],
+    dependencies=[Depends(get_user), Depends(storable)],
     docs_url=None,  # FastAPI's own pages would need no login
     redoc_url=None,
     openapi_url=None,
@@ -54,7 +63,8 @@ RunName = Annotated[
     str, Query(max_length=500, description="A run's id, here or in Airflow; 'latest'; 'baseline:NAME'")
 ]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
-Offset = Annotated[int, Query(ge=0)]
+Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
+Integer = Annotated[int, Query(ge=0, le=MOST_INTEGER)]
 Text = Annotated[str, Query(max_length=500)]
 Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
@@ -78,7 +88,7 @@ def runs(
     read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Runs:
     """List the runs of all DAGs, or of one DAG, newest first."""
-    page = _page(Run, ended(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    page = _page(Run, current(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
@@ -156,8 +166,8 @@ def attempts(
     operation: Text | None = None,
     status: Status | None = None,
     axis: Axes = None,
-    rows: int | None = None,
-    seed: int | None = None,
+    rows: Integer | None = None,
+    seed: Integer | None = None,
     sort: Annotated[
         str,
         Query(
@@ -187,17 +197,16 @@ def attempts(
 
 @app.get("/api/cell-keys")
 def cell_keys(read: ReadingDep, containing: Text = "", limit: Limit = 50) -> list[str]:
-    """List the keys of cells that have been in a run."""
+    """List the keys of cells that have been in a run. Each key contains each word of `containing`, ignoring case."""
     return read.cells_like(containing, limit)
 
 
 @app.get("/api/history")
 def history(read: ReadingDep, cell: Text, operation: Text, metric: Text | None = None) -> CellHistory:
     """Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
-    ranks the operation.
+    ranks the operation. `cell` is a cell's key, or words that only one cell's key has.
     """
-    answer = {**vars(history_of(read, cell, operation, metric)), "fewest": MIN_FIGURES, "method": METHOD}
-    return CellHistory.model_validate(answer, from_attributes=True)
+    return history_answer(read, read.cell_named(cell), operation, metric)
 
 
 @app.get("/api/ranking")
@@ -206,8 +215,8 @@ def ranking(
     study: Text,
     operation: Text | None = None,
     metric: Text | None = None,
-    rows: int | None = None,
-    seed: int | None = None,
+    rows: Integer | None = None,
+    seed: Integer | None = None,
     axis: Axes = None,
     environment: Text | None = None,
     guarantee: Text | None = None,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from storebench.answers.grids import Grid, GridCell, Parameter
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.fields import json_of
 from storebench.planning.params import cell_fields, cell_values
 from storebench.results.forecast import missing
@@ -93,7 +93,7 @@ def requested_of(params: str) -> dict[str, Any]:
     try:
         values = json_of(params)
     except ValueError as error:
-        raise SpecError(f"The parameters are no JSON object: {error}: {params!r}") from None
+        raise SpecError(f"The parameters are no JSON object: {error}: {quoted(params)}") from None
     if not isinstance(values, dict):
-        raise SpecError(f"The parameters are no JSON object: {params!r}")
+        raise SpecError(f"The parameters are no JSON object: {quoted(params)}")
     return values

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from enum import StrEnum
 from typing import Any, cast
 
 from psycopg import Connection, sql
 
 from storebench.answers import figures
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, quoted, unknown
 from storebench.planning.node_pools import NodePool
 from storebench.results.database.connection import Row
 from storebench.results.database.pool import lent
 from storebench.results.database.queries import Queries
 from storebench.results.database.rows import AttemptRow
-from storebench.results.database.runs import LATEST, OF_A_CELL, RUN_COUNTS
+from storebench.results.database.runs import LATEST, MOST_NEAR, OF_A_CELL, RUN_COUNTS
+from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 
 TURNS = """
@@ -221,16 +222,33 @@ class Reading(Queries):
         return cast("list[AttemptRow]", rows)
 
     def cells_like(self, text: str, limit: int) -> list[str]:
-        """Return the keys of cells that have been in a run, if the key contains the text."""
+        """Return the keys of cells that have been in a run, if the key contains each word of the text, ignoring case."""
         rows = self._all(
             # LIMIT 1 stops at a cell's first run; EXISTS would plan a join with all runs
             "SELECT c.key FROM storebench.cell AS c CROSS JOIN LATERAL ("
             " SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
             " WHERE p.cell_key = c.key AND r.dag_id = ANY(%s) LIMIT 1) AS seen"
-            " WHERE position(%s IN c.key) > 0 ORDER BY c.key LIMIT %s",
-            (self.dag_ids, text, limit),
+            " WHERE NOT EXISTS (SELECT FROM unnest(%s::text[]) AS word WHERE position(lower(word) IN lower(c.key)) = 0)"
+            " ORDER BY c.key LIMIT %s",
+            (self.dag_ids, text.split(), limit),
         )
         return [row["key"] for row in rows]
+
+    def cell_named(self, text: str) -> str:
+        """Return a cell's key: the text itself, or the only key of a cell in a run with each word of the text. Raises SpecError if no key or
+        several keys have the words.
+        """
+        with suppress(SpecError):
+            return Cell.from_key(text).key
+        keys = self.cells_like(text, MOST_NEAR + 1)
+        if len(keys) == 1:
+            return keys[0]
+        if not keys:
+            raise SpecError(f"No cell that has been in a run has a key with {quoted(text)}")
+        more = ", …" if len(keys) > MOST_NEAR else ""
+        raise SpecError(
+            f"Several cells have a key with {quoted(text)}. Choose one: {', '.join(keys[:MOST_NEAR])}{more}"
+        )
 
     def dags(self) -> list[str]:
         """Return all DAGs with runs, whoever may see them."""

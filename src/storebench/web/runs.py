@@ -1,33 +1,75 @@
-"""Return runs with their current states, including runs that were stopped in Airflow and are not recorded as ended yet; and the overview."""
+"""Return runs with their current states in Airflow, which the next run or task will record; and the overview."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from storebench.answers.overviews import NEWEST, Overview, study_overview
 from storebench.answers.runs import Run
-from storebench.errors import unknown
+from storebench.errors import SpecError, unknown
 from storebench.results.database.connection import Row
-from storebench.results.leftovers.stopped import RunStates, as_closed, stopped_runs
+from storebench.results.database.repository import run_id_of
+from storebench.results.leftovers.stopped import Going, RunStates, as_closed, as_reopened, stopped_runs
+from storebench.version import code_version
 from storebench.web.reading import Reading
 
 
 def run_of(read: Reading, states: RunStates, name: str) -> Run:
-    """Return the run of this name. Raises SpecError for an unknown run."""
-    run_id = read.run_named(name)["id"]
+    """Return the run of this name. A run that Airflow has, and that is not recorded before its plan, is queued. Raises SpecError for an
+    unknown run.
+    """
+    try:
+        run_id = read.run_named(name)["id"]
+    except SpecError:
+        if going := states.going_named(name):
+            return _unplanned(going)
+        raise
     return runs_by_id(read, states, [run_id])[run_id]
 
 
 def runs_by_id(read: Reading, states: RunStates, run_ids: Sequence[str]) -> dict[str, Run]:
     """Return the runs with these IDs, by ID."""
-    rows = ended(read, states, read.runs_counted(run_ids))
+    rows = current(read, states, read.runs_counted(run_ids))
     return {row["id"]: Run.model_validate(row) for row in rows}
 
 
-def ended(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
-    """Return runs; runs that were stopped in Airflow as the next run will record them."""
-    going = any(row["state"] == "running" for row in rows)
-    return as_closed(rows, stopped_runs(read, states)) if going else rows
+def current(read: Reading, states: RunStates, rows: list[Row]) -> list[Row]:
+    """Return runs as Airflow has them: stopped runs as the next run will record them, and cleared runs as queued or running again."""
+    if any(row["state"] == "running" for row in rows):
+        rows = as_closed(rows, stopped_runs(read, states))
+    if over := [row["airflow_run_id"] for row in rows if row["state"] != "running"]:
+        rows = as_reopened(rows, states.going(over))
+    return rows
+
+
+def _unplanned(going: Going) -> Run:
+    """Return a run that Airflow has and whose plan is not recorded, with the requested stores and rows."""
+    stores, rows = going.conf.get("stores"), going.conf.get("rows")
+    return Run(
+        id=run_id_of(going.dag_id, going.airflow_run_id),
+        study=going.dag_id,
+        dag_id=going.dag_id,
+        airflow_run_id=going.airflow_run_id,
+        state="queued",
+        started_at=going.queued_at or going.started_at or datetime.now(UTC),
+        finished_at=None,
+        rested_s=0,
+        method_version=0,
+        code_version=code_version(),
+        order_seed=None,
+        params=dict(going.conf),
+        stores=[str(store) for store in stores] if isinstance(stores, list) else [],
+        rows=rows if isinstance(rows, int) else None,
+        cells=0,
+        cell_key=None,
+        expected_most_s=None,
+        planned=0,
+        verified=0,
+        disturbed=0,
+        failed=0,
+        not_run=0,
+    )
 
 
 def overview_of(read: Reading, states: RunStates, study: str | None) -> Overview:
@@ -41,7 +83,7 @@ def overview_of(read: Reading, states: RunStates, study: str | None) -> Overview
             study_overview(
                 read,
                 rows[0]["study"],
-                [Run.model_validate(row) for row in ended(read, states, rows)],
+                [Run.model_validate(row) for row in current(read, states, rows)],
             )
             for rows in newest
         ]

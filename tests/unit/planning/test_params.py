@@ -1,5 +1,6 @@
 """The form: its fields in Airflow, its validation, and the parameters read from it."""
 
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -8,7 +9,7 @@ import pytest
 from storebench.airflow.dags.study import params_of
 from storebench.errors import SpecError
 from storebench.fields import flag
-from storebench.planning.params import common_values, run_values, run_values_or_mistakes
+from storebench.planning.params import cell_values, common_values, grid_of, run_values, run_values_or_mistakes
 from storebench.study.studies import find
 
 # By which Airflow's form chooses a number field. That one changes what is out of its range, and says nothing.
@@ -94,12 +95,57 @@ def test_what_the_form_sends_and_what_the_api_sends_mean_the_same(study, asked, 
     ],
 )
 def test_a_bad_value_is_refused_in_plain_words(study, asked, message):
-    ((name, value),) = asked.items()
-    if name in (params := params_of(study)):
-        jsonschema.validate(value, params[name].schema)  # Airflow would only dump its schema
     with pytest.raises(SpecError) as caught:
         run_values(study, asked)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("rows", [0, -1, 10**12, 1.0e12, "0", " 000 ", "-5", "abc", "1.5", "", "1" * 1600, "0" * 1600 + "1"]),
+        ("seed", [-1, "-1", "1 2"]),
+        ("repeats", [101, "1000"]),
+        ("order_seed", [-1, "x", "9" * 20]),
+        ("precision_percent", [0, 100.1, "nan", "-1", "5 %", "1" * 1600]),
+        ("pod_cpu", ["0", "two", ""]),
+        ("pod_memory", ["8 Gi", "Gi"]),
+        ("batch", ["x," * 10_000]),
+        ("stores", [[]]),
+    ],
+)
+def test_airflows_form_refuses_a_value_beyond_the_limits_of_its_field(study, name, values):
+    schema = params_of(study)[name].schema
+    for value in values:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(value, schema)
+        with pytest.raises(SpecError):
+            run_values(study, {name: value})
+
+
+def test_an_error_quotes_the_beginning_of_a_long_value(study):
+    for asked in ({"rows": "1" * 1600}, {"stores": "m" * 1600}, {"r" * 1600: 1}, {"batch": "x" * 1600}):
+        with pytest.raises(SpecError) as caught:
+            run_values(study, asked)
+        assert "… (1,600 characters)" in str(caught.value)
+        assert not re.search(r"(.)\1{200}", str(caught.value))
+
+
+@pytest.mark.parametrize(("repeats", "refused"), [(1, True), (6, True), (7, False)])
+def test_a_precision_needs_more_repeats_than_its_interval(study, repeats, refused):
+    """With 6 repeats or fewer, a cell never ends early, whatever the precision."""
+    asked = {"precision_percent": 5, "repeats": repeats}
+    values, mistakes = run_values_or_mistakes(study, asked)
+    assert list(mistakes) == (["precision_percent"] if refused else [])
+    assert (values is None) == refused
+    for check in (lambda: grid_of(study, run_values(study, asked)), lambda: cell_values(study, asked)):
+        if refused:
+            with pytest.raises(
+                SpecError, match=f"after 6 repeats at the earliest, and the run has {repeats}"
+            ):
+                check()
+        else:
+            check()
 
 
 def test_each_example_of_a_field_is_valid(study):

@@ -3,12 +3,13 @@
 Written for apache-airflow-core 3.3.2.
 
 Remove `get_user`, GetUserDep, `may_read` and `may_start` when Airflow documents how a plugin's application asks who the user is and what
-the user may do. Remove `timetable_of` and `run_field` when a plugin can ask Airflow's REST API for a DAG's timetable and for its runs in the
-name of the user.
+the user may do. Remove `timetable_of`, `run_field` and `going_runs` when a plugin can ask Airflow's REST API for a DAG's timetable and for
+its runs in the name of the user.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from airflow.api_fastapi.app import get_auth_manager
@@ -19,7 +20,7 @@ from airflow.models.serialized_dag import SerializedDagModel
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
-__all__ = ["GetUserDep", "get_user", "may_read", "may_start", "run_field", "timetable_of"]
+__all__ = ["GetUserDep", "get_user", "going_runs", "may_read", "may_start", "run_field", "timetable_of"]
 
 
 def may_read(dag_id: str, user: Any) -> bool:
@@ -47,3 +48,13 @@ def run_field(field: Literal["state", "end_date"], dag_id: str, airflow_run_id: 
     with create_session() as session:
         run = DagRun.dag_id == dag_id, DagRun.run_id == airflow_run_id
         return session.scalar(select(getattr(DagRun, field)).where(*run))
+
+
+def going_runs(run_ids: Sequence[str]) -> Sequence[Any]:
+    """Return the queued and running runs with these IDs, of any DAG, from Airflow's own database: dag_id, run_id, state, queued_at,
+    start_date, conf.
+    """
+    columns = DagRun.dag_id, DagRun.run_id, DagRun.state, DagRun.queued_at, DagRun.start_date, DagRun.conf
+    with create_session() as session:
+        going = DagRun.run_id.in_(run_ids), DagRun.state.in_(("queued", "running"))
+        return session.execute(select(*columns).where(*going)).all()

@@ -138,7 +138,8 @@ def study_dag(study: Study) -> DAG:
 
 
 def params_of(study: Study) -> dict[str, Param]:
-    """Return the form's fields in order. Airflow folds the fields of a section. The fields of the section MEASURED stay visible.
+    """Return the form's fields in order, with the limits of their values. Airflow folds the fields of a section. The fields of the section
+    MEASURED stay visible.
 
     Raises SpecError for a study whose presets have values that the form refuses.
     """
@@ -147,6 +148,7 @@ def params_of(study: Study) -> dict[str, Param]:
         name: Param(
             field.default,
             type=field.types,
+            **field.limits,
             examples=list(field.examples),
             title=field.title,
             description_md=field.text,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError, quoted, unknown
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import scalars_of
 from storebench.results.database.queries import Queries, counts, verified_values
@@ -185,7 +185,7 @@ class By:
         place, separator, values = text.partition("=")
         before, _, after = values.partition(",")
         if not (separator and place and before and after) or "," in after or before == after:
-            raise SpecError(f"{text!r} does not name two values, such as store=A,B")
+            raise SpecError(f"{quoted(text)} does not name two values, such as store=A,B")
         return cls(place, before, after)
 
     def value(self, key: str) -> str | None:
@@ -248,7 +248,7 @@ def side_of(queries: Queries, named: Named, metric: str | None = None, study: st
     rows = queries.compared_of_cell(cell.key, metric)
     if not rows:
         raise SpecError(
-            f"There is no attempt of the cell {named!r}: `storebench grid` lists cells and their state"
+            f"There is no attempt of the cell {quoted(named)}: `storebench grid` lists cells and their state"
         )
     gaps = [
         (run, [gap for gap in _to_come(queries, run) if gap["cell_key"] == cell.key])

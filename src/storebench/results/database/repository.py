@@ -227,8 +227,8 @@ class Repository(Queries, Attempts):
         """Close a run. Return its operations whose newest attempt is not verified. The run has failed if there are any, or if `stopped`.
 
         `reason`: why the run ended early, if no reason is recorded. `ended_at`: the end, if not now. A refused run stays refused. If some
-        tasks of an ended run were repeated, the run rested from its end to the start of the first repeated task. Without repeated tasks,
-        the run keeps its end.
+        tasks of an ended run were repeated, the run rested from its end to the start of the first repeated task. An attempt that began before
+        the end was stopped, not repeated. Without repeated tasks, the run keeps its end.
         """
         with self._cursor() as cursor:
             newest = sql.SQL(NEWEST_TRIES).format(
@@ -246,7 +246,7 @@ class Repository(Queries, Attempts):
                 " rested_s = rested_s + greatest(0, coalesce(extract(epoch FROM again.began_at - r.finished_at), 0)),"
                 " reason = CASE WHEN %(state)s::text = 'failed' THEN coalesce(reason, %(reason)s) END"
                 " FROM (SELECT min(coalesce(a.started_at, a.recorded_at)) AS began_at FROM storebench.run AS before"
-                "  JOIN storebench.attempt AS a ON a.run_id = before.id AND a.recorded_at > before.finished_at"
+                "  JOIN storebench.attempt AS a ON a.run_id = before.id AND coalesce(a.started_at, a.recorded_at) > before.finished_at"
                 "   AND a.status <> 'not_run' WHERE before.id = %(run)s) AS again"
                 " WHERE r.id = %(run)s AND r.state <> 'refused'",
                 {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, quoted
 from storebench.results.database.connection import Database, Row, patient
 
 NAME = re.compile(r"turns:(?P<id>[0-9A-Za-z.-]{1,100}):(?P<side>[AB])")
@@ -31,7 +31,7 @@ class Turns:
     def named(cls, name: str) -> Turns:
         """Parse a name `turns:ID:A` or `turns:ID:B`. Raises SpecError for any other text."""
         if not (parts := NAME.fullmatch(name)):
-            raise SpecError(f"{name!r} is no side of runs in turns: turns:ID:A or turns:ID:B")
+            raise SpecError(f"{quoted(name)} is no side of runs in turns: turns:ID:A or turns:ID:B")
         return cls(parts["id"], parts["side"])
 
     @property
@@ -132,11 +132,11 @@ class Runs(Database):
         if len(runs) > 1:
             several = self._runs_where("airflow_run_id = %(name)s", RUN_COUNTS, study=study, name=name)
             raise SpecError(
-                f"Several runs are named {name!r}. Give the whole id of one:{_listed(several, 'id')}"
+                f"Several runs are named {quoted(name)}. Give the whole id of one:{_listed(several, 'id')}"
             )
         if not runs:
             of_study = f" of the study {study}" if study else ""
-            raise SpecError(f"There is no run {name!r}{of_study}.{self._near(name, study)}")
+            raise SpecError(f"There is no run {quoted(name)}{of_study}.{self._near(name, study)}")
         return runs[0]
 
     def runs_of_turns(self, name: str, study: str | None = None) -> list[Row]:
@@ -215,6 +215,16 @@ class Runs(Database):
             return cursor.execute(
                 "SELECT * FROM storebench.run WHERE state = 'running' ORDER BY started_at"
             ).fetchall()
+
+    def operations_of_runs(self, run_ids: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the pairs of study and operation that runs planned to measure."""
+        with self._cursor() as cursor:
+            rows = cursor.execute(
+                "SELECT DISTINCT r.study, o.operation FROM storebench.run AS r JOIN storebench.run_cell AS p ON p.run_id = r.id"
+                " CROSS JOIN unnest(p.operations) AS o (operation) WHERE r.id = ANY(%s) AND p.skipped IS NULL",
+                (list(run_ids),),
+            )
+            return {(row["study"], row["operation"]) for row in rows}
 
     def cells_of_run(self, run_id: str) -> list[str]:
         """Return the keys of the cells that a run planned to measure."""

@@ -1,11 +1,15 @@
-"""Find and close runs that are over in Airflow but not closed in the results: marked as failed, deleted, or ended without the last task."""
+"""Find and close runs that are over in Airflow but not closed in the results: marked as failed, deleted, or ended without the last task.
+
+Also find the opposite: runs that are closed in the results, and whose tasks were cleared in Airflow since.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
 from storebench.errors import StorebenchError
 from storebench.results.database.connection import Row
@@ -23,16 +27,35 @@ OPEN_STATES, ENDED_STATES = ("queued", "running"), ("failed", "success")
 
 
 @dataclass(frozen=True)
+class Going:
+    """A run that is queued or running in Airflow.
+
+    `queued_at`: when the run was last queued, as by the clearing of its tasks. `started_at`: when it left the queue; None in the queue.
+    `conf`: the requested parameters.
+    """
+
+    dag_id: str
+    airflow_run_id: str
+    state: str
+    queued_at: datetime | None
+    started_at: datetime | None
+    conf: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class RunStates:
     """An Airflow's knowledge of runs, by DAG id and run id.
 
     `state_of`: the state of a run, None for an unknown run. `ended_at`: the end of a finished run, None if not stated.
-    `airflow_id`: the id of the Airflow, None if unknown.
+    `airflow_id`: the id of the Airflow, None if unknown. `going`: the queued and running runs among these run ids. `going_named`: such a
+    run by its id, here or in Airflow; None for an unknown run.
     """
 
     state_of: Callable[[str, str], str | None]
     ended_at: Callable[[str, str], datetime | None]
     airflow_id: Callable[[], str | None]
+    going: Callable[[Sequence[str]], Iterable[Going]] = lambda run_ids: ()
+    going_named: Callable[[str], Going | None] = lambda name: None
 
     def over(self, dag_id: str, airflow_run_id: str, airflow_id: str | None) -> tuple[bool, str | None]:
         """Return whether a run of the Airflow `airflow_id` is over, and the run's state.
@@ -95,6 +118,28 @@ def as_closed(runs: Sequence[Row], stopped: Sequence[Stopped]) -> list[Row]:
     """Return runs with their numbers of operations, with stopped runs as they will be after closing."""
     by_id = {stopped_run.run["id"]: stopped_run for stopped_run in stopped}
     return [by_id[run["id"]].closed(run) if run["id"] in by_id else run for run in runs]
+
+
+def as_reopened(runs: Sequence[Row], going: Iterable[Going]) -> list[Row]:
+    """Return runs, with each run that was queued again after its recorded end as its next task will record it.
+
+    The time from the recorded end until the run leaves the queue is rest.
+    """
+    by_name = {(run.dag_id, run.airflow_run_id): run for run in going}
+    reopened = []
+    for row in runs:
+        again, ended_at = by_name.get((row["dag_id"], row["airflow_run_id"])), row["finished_at"]
+        if again and ended_at and again.queued_at and again.queued_at > ended_at:
+            rested_s = ((again.started_at or datetime.now(UTC)) - ended_at).total_seconds()
+            row = {
+                **row,
+                "state": again.state,
+                "reason": None,
+                "finished_at": None,
+                "rested_s": row["rested_s"] + max(0.0, rested_s),
+            }
+        reopened.append(row)
+    return reopened
 
 
 def close(repository: Repository, stopped: Stopped) -> int:

@@ -184,7 +184,7 @@ describe("sorted by value", () => {
   const FOUND: Comparison = {
     before: [RUN],
     after: [RUN],
-    ...{ units: "repeats", matched: false, running: [] },
+    ...{ units: "repeats", matched: false, running: [], metrics: [] },
     verdicts: stores.map(([store, ratio]) => ({ ...VERDICT, store, cell_key: store, ratio })),
     no_verdict: [],
     differences: [],

@@ -196,7 +196,7 @@ export interface paths {
         };
         /**
          * Cell Keys
-         * @description List the keys of cells that have been in a run.
+         * @description List the keys of cells that have been in a run. Each key contains each word of `containing`, ignoring case.
          */
         get: operations["cell_keys_api_cell_keys_get"];
         put?: never;
@@ -217,7 +217,7 @@ export interface paths {
         /**
          * History
          * @description Return the history of a cell's operation over all runs: levels, changes of level, and baselines. Without `metric`, by the metric that
-         *     ranks the operation.
+         *     ranks the operation. `cell` is a cell's key, or words that only one cell's key has.
          */
         get: operations["history_api_history_get"];
         put?: never;
@@ -831,6 +831,10 @@ export interface components {
          * @description One cell's operation over time, by one metric.
          */
         CellHistory: {
+            /** Cell Key */
+            cell_key: string;
+            /** Operation */
+            operation: string;
             /** Metric */
             metric: string;
             /** Unit */
@@ -855,6 +859,11 @@ export interface components {
              * @description The method that finds changes
              */
             method: string;
+            /**
+             * Metrics
+             * @description The metrics of the operation that have a history: the ranking metric first, the common metrics last
+             */
+            metrics: components["schemas"]["Metric"][];
         };
         /**
          * CellPhases
@@ -1106,6 +1115,11 @@ export interface components {
              * @description Names of the sides' runs that have not ended
              */
             running: string[];
+            /**
+             * Metrics
+             * @description The metrics that the sides can be compared by: metrics of operations that both sides planned
+             */
+            metrics: components["schemas"]["Metric"][];
         };
         /**
          * CustomFileRecord
@@ -1975,9 +1989,10 @@ export interface components {
             airflow_run_id: string;
             /**
              * State
+             * @description `queued`: in Airflow's queue, or not planned yet. A run without a plan has no turns and no cells
              * @enum {string}
              */
-            state: "running" | "success" | "failed" | "refused";
+            state: "queued" | "running" | "success" | "failed" | "refused";
             /**
              * Reason
              * @description Why the run was refused, or ended early
@@ -3283,7 +3298,7 @@ export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["sc
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
 export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["floor", "client-bound", "service-bound", "unlike"];
-export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["running", "success", "failed", "refused"];
+export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["queued", "running", "success", "failed", "refused"];
 export const standingStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Standing"]["state"]> = ["decided", "tied", "undecided", "alone", "unmeasured"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["verdict"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];

@@ -10,7 +10,7 @@ type Verdict = Comparison["verdicts"][0];
 const FOUND: Comparison = {
   before: [RUN],
   after: [RUN],
-  ...{ units: "repeats", matched: false, running: [] },
+  ...{ units: "repeats", matched: false, running: [], metrics: [] },
   verdicts: [
     {
       ...CELL,

@@ -10,6 +10,9 @@ import { ATTEMPT, BULK, NO_CHOICE, NOT_RUN, TOY, toy, unfold, WRITE } from "../d
 const CELL = toy("sum", 1).cell_key;
 /** The history of attempts without a series. */
 const NOTHING: CellHistory = {
+  cell_key: CELL,
+  operation: "sum",
+  metrics: [],
   metric: "only_s",
   unit: "s",
   better: "lower",
