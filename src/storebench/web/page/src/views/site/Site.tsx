@@ -1,9 +1,14 @@
 import { useState } from "react";
+import type { Ranking, Study } from "../../api/types";
+import { useOwnChoice } from "../../charts/ChartViews";
 import { valueText } from "../../model/cells";
 import { duration, moment } from "../../model/format";
 import { grouped, NONE } from "../../model/units";
+import { StateBadge } from "../../ui/Badge";
+import { Card } from "../../ui/Card";
 import { ScrollTable } from "../../ui/ScrollTable";
-import { counts, type Listed, runLabel, took, whatOf } from "../run/Runs";
+import { AnswerBars, Answers } from "../overview/StudyAnswer";
+import { counts, type Listed, runName, took, whatOf } from "../run/Runs";
 
 /** A run and its page; a refused run has none. */
 type SiteRun = Listed & { page: string | null };
@@ -19,6 +24,8 @@ export interface SiteContent {
     rows: Record<string, number>;
     /** The page of its rankings, if it has any. */
     rankings: string | null;
+    /** The ranking of each operation, for the study's answer. */
+    overview: { study: Study; rankings: Ranking[] };
   }[];
   /** The runs, newest first. */
   runs: SiteRun[];
@@ -34,7 +41,7 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
   const [wanted, setWanted] = useState("");
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = runs.filter((run) => {
-    const text = `${runLabel(run)} ${run.airflow_run_id}`.toLowerCase();
+    const text = `${runName(run)} ${run.airflow_run_id}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
   return (
@@ -48,9 +55,10 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
         Runs with these words
         <input value={wanted} onChange={(event) => setWanted(event.target.value)} />
       </label>
-      {studies.map(({ name, title, rows, rankings }) => (
+      {studies.map(({ name, title, rows, rankings, overview }) => (
         <section key={name} aria-label={title}>
           <h2>{title}</h2>
+          <Answered {...overview} />
           {rankings ? (
             <p className="sb-line">
               <a href={rankings}>Ranking of {title}</a>
@@ -65,6 +73,19 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
         </section>
       ))}
     </main>
+  );
+}
+
+/** Show the answer of a study: a sentence for each operation, and the ranked bars of the first. */
+function Answered({ study, rankings }: { study: Study; rankings: Ranking[] }) {
+  const choice = useOwnChoice();
+  const [first] = rankings;
+  if (!first) return null;
+  return (
+    <Card title="Overview" className="sb-overview">
+      <Answers of={rankings.map((ranking) => ({ study, ranking }))} />
+      <AnswerBars study={study} ranking={first} choice={choice} />
+    </Card>
   );
 }
 
@@ -92,7 +113,7 @@ function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
             <td className="sb-number">{valueText(run.rows)}</td>
             <td className="sb-number">{run.seed ?? NONE}</td>
             <td>
-              <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.reason}
+              <StateBadge state={run.state} /> {run.reason}
             </td>
             <td>{run.state === "refused" ? NONE : counts(run)}</td>
             <td className="sb-short">{run.finished_at ? duration(took(run)) : NONE}</td>
