@@ -3,6 +3,7 @@ import { begin, useLoaded } from "../../api/loading";
 import type { Run, Runs } from "../../api/types";
 import { isOfDataset, valueText } from "../../model/cells";
 import { duration, moment } from "../../model/format";
+import { StateBadge } from "../../ui/Badge";
 
 const MOST = 100;
 
@@ -154,8 +155,7 @@ export function RunLine({ run, label }: { run: Run; label?: string }) {
   return (
     <p className="sb-line">
       {label ? <strong>{label}</strong> : null}
-      <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.study}: {ended(run)} of{" "}
-      {run.planned} operations,{" "}
+      <StateBadge state={run.state} /> {run.study}: {ended(run)} of {run.planned} operations,{" "}
       {[
         counts(run),
         ...datasetOf(run),

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { valueText } from "../../model/cells";
 import { duration, moment } from "../../model/format";
 import { grouped, NONE } from "../../model/units";
+import { StateBadge } from "../../ui/Badge";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { counts, type Listed, runLabel, took, whatOf } from "../run/Runs";
 
@@ -92,7 +93,7 @@ function RunTable({ title, runs }: { title: string; runs: SiteRun[] }) {
             <td className="sb-number">{valueText(run.rows)}</td>
             <td className="sb-number">{run.seed ?? NONE}</td>
             <td>
-              <span className={`sb-badge sb-${run.state}`}>{run.state}</span> {run.reason}
+              <StateBadge state={run.state} /> {run.reason}
             </td>
             <td>{run.state === "refused" ? NONE : counts(run)}</td>
             <td className="sb-short">{run.finished_at ? duration(took(run)) : NONE}</td>
