@@ -1,8 +1,7 @@
 /** Advice for failed attempts, by the kind of the error. The kinds are those of storebench.errors and storebench.airflow.outcome. */
 const ADVICE: Record<string, string> = {
   unreachable: "Check that the server runs, and that the store's Airflow Connection has its address.",
-  store_failed:
-    "The store's own log says more. Give the server more CPU, memory or disk, or measure fewer rows.",
+  store_failed: "The message is the store's: check its connection, then its log and its resources.",
   verification_failed:
     "The data differs from the dataset: do not trust this store's figures until the reason is known.",
   bad_spec: "The image of the pod has other code than Airflow: build the images again.",

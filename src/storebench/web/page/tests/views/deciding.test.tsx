@@ -126,6 +126,11 @@ const addressOf = (link: HTMLElement) =>
 describe("what cannot be told", () => {
   it("is measured in turns of both sides: how many, how long, and in one comparison", async () => {
     await show(RUN.id, OTHER.id);
+    expect(
+      await screen.findByText(
+        "1 inconclusive: 6 more repeats of each side would probably decide, about 6 min.",
+      ),
+    ).toBeTruthy();
     open();
     expect(await screen.findByText("12 runs, A and B in turns: 24 operations, about 6 min.")).toBeTruthy();
     const told = asked.find(({ path }) => path === "deciding");

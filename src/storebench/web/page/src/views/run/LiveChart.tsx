@@ -37,10 +37,10 @@ export function LiveCharts({
 }
 
 /** Describe the place of a result: the best, the ratio to the best, or the reason why the result has no rank. */
-function placeText({ ratio, limit, disturbed }: LiveResult, unit: string): string {
+function placeText({ ratio, limit, disturbed }: LiveResult, unit: string, several: boolean): string {
   if (limit) return "floor";
   if (disturbed) return "◆ disturbed";
-  if (ratio === null) return "";
+  if (ratio === null || !several) return "";
   return ratio === 1 ? "best" : `${digits(ratio, 3)}× ${unit === "s" ? "slower" : "worse"}`;
 }
 
@@ -64,6 +64,7 @@ function Bars({
     metric.unit,
     results.map(({ value }) => value),
   );
+  const several = results.filter(({ ratio }) => ratio !== null).length > 1;
   const most = Math.max(...results.map(({ value }) => value));
   const stores = study.stores.map((store) => store.name);
   const colour = ({ cell }: LiveResult) =>
@@ -76,7 +77,7 @@ function Bars({
       <p className="sb-about">{metric.better} is better; median; a hollow bar is a single measurement</p>
       <ol>
         {results.slice(0, MOST).map((result) => (
-          <li key={result.cell.cell_key} className={result.ratio === 1 ? "sb-best" : undefined}>
+          <li key={result.cell.cell_key} className={several && result.ratio === 1 ? "sb-best" : undefined}>
             <Lead choice={choice} to={toAttempts(result.cell)}>
               {name(result.cell)}
             </Lead>
@@ -93,7 +94,7 @@ function Bars({
               </span>
               <span className="sb-bar-text">
                 {figures.text(result.value)} <span className="sb-about">n {result.n}</span>{" "}
-                {placeText(result, metric.unit)}
+                {placeText(result, metric.unit, several)}
               </span>
             </span>
           </li>
