@@ -27,7 +27,7 @@ PAGE, DAGS = "/plugin/storebench", "/dags"
 OTHER = "map_formats"  # a study with the same number of attempts
 OTHER_RUN = f"{OTHER}/r1"
 # Selectors of elements in the first rows.
-FIRST = {PAGE: ".sb-page tbody td.sb-square", DAGS: "a[href*='/dags/']"}
+FIRST = {PAGE: ".sb-page .sb-answer", DAGS: "a[href*='/dags/']"}
 HOME = os.environ.get("STOREBENCH_HOME", "")
 # The requests of the views.
 QUESTIONS = (
@@ -57,7 +57,7 @@ AIRFLOW_RUNS = "/api/v2/dags/~/dagRuns?limit=100&order_by=-run_after"
 # The views to open in turns: name, address, and whether Airflow's own files are in the browser's cache.
 VIEWS = (
     ("first view", PAGE, True),
-    ("first view of the other study", f"{PAGE}?run={OTHER_RUN}", True),
+    ("first view of the other study", f"{PAGE}?study={OTHER}", True),
     ("Airflow's list of DAGs", DAGS, True),
     ("first view, nothing cached", PAGE, False),
 )

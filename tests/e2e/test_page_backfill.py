@@ -1,6 +1,7 @@
 """Cells of a grid are chosen on the results page, in a real browser, and measured by the real Airflow."""
 
 import json
+import re
 from urllib.parse import quote
 
 from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
@@ -55,7 +56,10 @@ def test_chosen_cells_are_started_and_nothing_else_is(visit, token, airflow, stu
     expect(tab.get_by_text("Chosen: ")).to_have_count(0)
     check_accessible(tab)
     tab.locator(".sb-state").get_by_role("link", name="Run", exact=True).click()
-    runs_of_cells = tab.locator("option", has_text="backfill: one cell, null reference batch=")
+    tab.get_by_role("button", name=re.compile(f"^Run {name} ")).click(timeout=30_000)
+    runs_of_cells = tab.get_by_role("option").filter(
+        has_text="backfill: one cell, null reference batch="
+    )
     expect(runs_of_cells).to_have_count(2, timeout=30_000)
 
 

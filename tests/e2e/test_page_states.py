@@ -69,13 +69,17 @@ def half_a_run(database, name):
     return run_id
 
 
-def test_before_the_first_run_it_says_how_to_get_results(visit, token, own_url, database):
+def test_before_the_first_run_the_overview_leads_to_it(visit, token, own_url, database):
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM storebench.run").fetchone() == (0,)
-    tab = visit(token, PAGE, url=own_url, expected=(404,))  # there is no newest run
-    expect(tab.get_by_text("No results yet.")).to_be_visible()
-    expect(tab.get_by_text("make run")).to_be_visible()
+    tab = visit(token, PAGE, url=own_url)
+    study = tab.get_by_role("region", name=STUDY, exact=True)
+    expect(study.get_by_text("No results yet.")).to_be_visible()
+    expect(study.get_by_text(f"make run STUDY={STUDY}")).to_be_visible()
+    expect(study.get_by_text("With the defaults, the run measures")).to_be_visible(timeout=30_000)
     check_accessible(tab)
+    study.get_by_role("link", name="Start a run").click()
+    expect(tab.get_by_role("button", name="Start the run")).to_be_enabled(timeout=30_000)
 
 
 @pytest.mark.parametrize("name", ["run", "charts", "phases", "ranking", "history", "table"])

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "react";
-import { Link, useSearchParams } from "react-router-dom";
+import { useSearchParams } from "react-router-dom";
 import { all, get, type Item } from "./api/api";
 import { type Loaded, useLoaded } from "./api/loading";
 import { withStudy } from "./api/study";
@@ -9,40 +9,26 @@ import { Costs } from "./charts/Costs";
 import { vega } from "./charts/drawing";
 import { Phases } from "./charts/PhaseCharts";
 import { type Choice, type Choose, changed } from "./model/choice";
-import { NoResults, Ready } from "./ui/States";
+import { chosenStudy, OF_RUN, studyIn, titleOfView, type View, viewIn } from "./model/navigation";
+import { Loading, NoResults, Ready } from "./ui/States";
 import { AttemptView } from "./views/attempt/AttemptView";
 import { BackfillView } from "./views/backfill/BackfillView";
 import { CompareView } from "./views/compare/CompareView";
 import { HistoryView } from "./views/history/HistoryView";
+import { Navigation, OF_ONE, StudyMenu } from "./views/Navigation";
+import { OverviewView } from "./views/overview/OverviewView";
 import { RankingView } from "./views/ranking/RankingView";
 import { OfRun } from "./views/run/OfRun";
-import { defaultRun, earlier, RunMenu, useNewest, useRuns } from "./views/run/Runs";
+import { RunMenu } from "./views/run/RunMenu";
+import { defaultRun, earlier, useNewest, useRuns } from "./views/run/Runs";
 import { RunView } from "./views/run/RunView";
 import { StartView } from "./views/start/StartView";
 import { TableView } from "./views/table/TableView";
 
-const VIEWS = {
-  run: "Run",
-  charts: "Charts",
-  phases: "Where the time went",
-  ranking: "Ranking",
-  compare: "Compare",
-  history: "History",
-  table: "Table",
-  start: "Start",
-  backfill: "Backfill",
-} as const;
-type View = keyof typeof VIEWS;
-/** The views of one run. */
-const OF_RUN: Partial<Record<View, true>> = { run: true, charts: true, phases: true, table: true };
-const OF_SEVERAL: Partial<Record<View, true>> = { ranking: true, compare: true, history: true };
-/** The parameters that narrow a view to a single cell or attempt. The navigation's links reset them. */
-const OF_ONE = { only: "", attempt: "" };
-
 const WITH_CHARTS: Partial<Record<View, true>> = { charts: true, phases: true, compare: true, history: true };
 
-/** The views of a study's DAG, whether it ever ran or not. */
-const OF_A_DAG: Partial<Record<View, true>> = { start: true, backfill: true };
+/** The views of a study that do not need a run. */
+const WITHOUT_RUN: Partial<Record<View, true>> = { overview: true, start: true, backfill: true };
 
 /** The properties that Airflow passes to a page of a DAG or of a run. */
 export interface Props {
@@ -50,21 +36,35 @@ export interface Props {
   runId?: string;
 }
 
-/** Show the page. The view is in the page's address, so that a link shares it. */
+/** Show the page. The view, the study and the run are in the page's address, so that a link shares them. */
 export function Results({ dagId, runId }: Props) {
   const [asked] = useSearchParams();
-  const runs = useRuns(dagId);
+  const runs = useRuns(dagId ?? asked.get("study") ?? undefined);
   const named = asked.get("run") ?? (dagId && runId ? `${dagId}/${runId}` : undefined);
+  const view = viewIn(asked, named !== undefined);
   // a single run loads sooner than the list of runs
-  const alone = viewIn(asked) === "run" && !runs.data;
+  const alone = view === "run" && !runs.data;
   const newest = useNewest(alone && !named && !dagId);
   // until the list has loaded, the view of the run reports problems
   const known: Loaded<Parameters<typeof defaultRun>[0]> =
     alone && (named || newest) ? { data: onlyRun(newest) } : runs;
+  // while the list of another study loads, the navigation and its focus stay
+  const before = useRef(known.data);
+  if (known.data) before.current = known.data;
+  const isOld = !known.data && !known.problem;
   return (
     <div className="sb-page">
-      <Ready of={known}>
-        {(list) => <Views runs={list.items} shown={named ?? defaultRun(list)} dagId={dagId} />}
+      <Ready of={isOld && before.current ? { data: before.current } : known}>
+        {(list) => (
+          <Views
+            view={view}
+            runs={list.items}
+            named={named}
+            newest={list.latest}
+            dagId={dagId}
+            isOld={isOld}
+          />
+        )}
       </Ready>
     </div>
   );
@@ -73,18 +73,26 @@ export function Results({ dagId, runId }: Props) {
 /** Return a list of at most one run, for use until the list of runs has loaded. */
 const onlyRun = (run?: Run) => ({ items: run ? [run] : [], latest: run?.id });
 
-function viewIn(asked: URLSearchParams): View {
-  const view = asked.get("view") ?? "";
-  return view in VIEWS ? (view as View) : "run";
-}
-
 function Views({
-  runs,
-  shown: run,
+  view,
+  runs: all,
+  named,
+  newest,
   dagId,
-}: Pick<Props, "dagId"> & { runs: Run[]; shown: string | undefined }) {
+  isOld,
+}: Pick<Props, "dagId"> & {
+  view: View;
+  runs: Run[];
+  /** The run that the address names. */
+  named: string | undefined;
+  newest: string | null | undefined;
+  /** Whether the list is of the former study, because another list is loading. */
+  isOld: boolean;
+}) {
   const [asked, setAsked] = useSearchParams();
-  const view = viewIn(asked);
+  const study = dagId ?? studyIn(asked, view, { named, newest: newest ?? all[0]?.id, runs: all });
+  const runs = all.filter((run) => run.study === study || run.dag_id === study);
+  const run = named ?? defaultRun({ items: runs, latest: runs.find(({ id }) => id === newest)?.id });
   useEffect(() => {
     // load Vega while the figures load
     if (view in WITH_CHARTS) vega().catch(() => {});
@@ -100,24 +108,41 @@ function Views({
   const { choose, link } = choice;
   return (
     <>
-      <nav aria-label="Views" className="sb-views">
-        {Object.entries(VIEWS).map(([name, title]) => (
-          <Link
-            key={name}
-            to={link({ view: name, ...OF_ONE })}
-            aria-current={name === view ? "page" : undefined}
-          >
-            {title}
-          </Link>
-        ))}
-      </nav>
-      <h2>{VIEWS[view]}</h2>
-      {view === "start" ? <StartView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {view === "backfill" ? <BackfillView dagId={dagId} asked={asked} choose={choose} /> : null}
-      {!(view in OF_A_DAG) && run ? (
-        <Measured view={view} run={run} runs={runs} choice={choice} dagId={dagId} />
+      <Navigation view={view} link={link} />
+      <div className="sb-top">
+        {dagId ? null : (
+          <StudyMenu
+            chosen={study}
+            runs={all}
+            onChoose={(name) => choose({ ...chosenStudy(asked, name), view })}
+          />
+        )}
+        {view in OF_RUN && run ? (
+          <RunMenu
+            label="Run"
+            chosen={run}
+            runs={runs}
+            dag={dagId ?? study}
+            onChoose={(id) => choose({ run: id, view, metric: "", ...OF_ONE })}
+          />
+        ) : null}
+      </div>
+      <h2>{titleOfView(view)}</h2>
+      {view === "start" ? <StartView dagId={study} asked={asked} choose={choose} /> : null}
+      {view === "backfill" ? <BackfillView dagId={study} asked={asked} choose={choose} /> : null}
+      {!(view in WITHOUT_RUN) && run ? (
+        <Measured view={view} run={run} runs={runs} study={study ?? ""} choice={choice} />
       ) : null}
-      {!(view in OF_A_DAG) && !run ? <NoResults /> : null}
+      {view === "overview" ? (
+        <OverviewView
+          study={study}
+          runs={all}
+          isListed={!isOld && (dagId ?? asked.get("study")) === study}
+          only={dagId !== undefined}
+          choice={choice}
+        />
+      ) : null}
+      {!(view in WITHOUT_RUN) && !run ? isOld ? <Loading /> : <NoResults /> : null}
     </>
   );
 }
@@ -127,28 +152,18 @@ function Measured({
   view,
   run,
   runs,
+  study,
   choice,
-  dagId,
 }: {
   view: View;
   run: string;
   runs: Run[];
+  study: string;
   choice: Choice & { asked: URLSearchParams };
-  dagId: string | undefined;
 }) {
-  const { asked, choose } = choice;
+  const { asked } = choice;
   return (
     <>
-      {view in OF_SEVERAL ? null : (
-        <div className="sb-fields">
-          <RunMenu
-            label="Run"
-            chosen={run}
-            runs={runs}
-            onChoose={(id) => choose({ run: id, metric: "", ...OF_ONE })}
-          />
-        </div>
-      )}
       {view in OF_RUN ? (
         <OfRun run={run} runs={runs}>
           {(measured) => (
@@ -161,14 +176,7 @@ function Measured({
           )}
         </OfRun>
       ) : null}
-      {view === "ranking" ? (
-        <RankingView
-          study={dagId ?? runs.find(({ id }) => id === run)?.study ?? run.split("/")[0] ?? ""}
-          only={dagId !== undefined}
-          asked={asked}
-          choice={choice}
-        />
-      ) : null}
+      {view === "ranking" ? <RankingView study={study} only asked={asked} choice={choice} /> : null}
       {view === "compare" ? (
         <CompareView
           runs={runs}

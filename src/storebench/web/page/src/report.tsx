@@ -15,7 +15,7 @@ import { sourceOf } from "./model/provenance";
 import { sqlOf, sqlOfEnvironments } from "./model/sql";
 import styles from "./styles.css?inline";
 import { ClaimTable, measuredIn } from "./views/ranking/Claims";
-import { runLabel } from "./views/run/Runs";
+import { runName } from "./views/run/Runs";
 import { Grid, squaresOf } from "./views/run/RunView";
 import { Site, type SiteContent } from "./views/site/Site";
 import { type RankingsContent, SiteRankings } from "./views/site/SiteRankings";
@@ -66,7 +66,7 @@ export function Report({
           <a href={home}>All runs</a>
         </nav>
       ) : null}
-      <h1>{runLabel(run)}</h1>
+      <h1>{runName(run)}</h1>
       <h2>Run</h2>
       <Grid live={{ run, study, turns, attempts: tried, squares }} choice={choice} written />
       <h2>Charts</h2>

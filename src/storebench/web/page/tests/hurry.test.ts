@@ -12,6 +12,7 @@ async function asked(search: string, last: string): Promise<[string[], string[]]
   const page = (items: unknown[]) => ({ items, offset: 0, more: false });
   const answers: Record<string, unknown> = {
     runs: { ...page([RUN]), latest: RUN.id },
+    ranking: {},
     run: RUN,
     study: TOY,
     turns: page([]),
@@ -48,16 +49,30 @@ test("with a run's name, all other requests wait for the run", async () => {
 });
 
 test("the newest run does not wait for the list of runs", async () => {
-  const [first, then] = await asked("/plugin/storebench", "runs");
+  const [first, then] = await asked("/plugin/storebench?view=run", "runs");
   expect(first).toEqual(["run"]);
   expect(then.slice(0, -1).sort()).toEqual(["attempts", "study", "turns"]);
   expect(then.at(-1)).toBe("runs");
 });
 
 test("on a DAG's page, the list has the newest run, which is not requested again", async () => {
-  const [first, then] = await asked(`/dags/${RUN.dag_id}/plugin/storebench-dag`, "attempts");
+  const [first, then] = await asked(`/dags/${RUN.dag_id}/plugin/storebench-dag?view=run`, "attempts");
   expect(first).toEqual(["runs"]);
   expect(then.sort()).toEqual(["attempts", "study", "turns"]);
+});
+
+test("the overview asks for the ranking of the newest run's study after the list of runs", async () => {
+  const [first, then] = await asked("/plugin/storebench", "ranking");
+  expect(first).toEqual(["runs"]);
+  expect(then.sort()).toEqual(["ranking", "study"]);
+});
+
+test.each([
+  ["a DAG's page", `/dags/${RUN.dag_id}/plugin/storebench-dag`],
+  ["a chosen study", `/plugin/storebench?study=${RUN.study}`],
+])("on %s, the overview asks for all at once", async (_, address) => {
+  const [first] = await asked(address, "runs");
+  expect(first.sort()).toEqual(["ranking", "runs", "study"]);
 });
 
 test("Airflow's router renders the page when the first answers have arrived", async () => {
@@ -65,7 +80,7 @@ test("Airflow's router renders the page when the first answers have arrived", as
   const look = () => shown.push("Results" in globalThis, history.state);
   window.addEventListener("popstate", look);
   history.replaceState({ idx: 3 }, "");
-  await asked("/plugin/storebench", "runs");
+  await asked("/plugin/storebench", "ranking");
   window.removeEventListener("popstate", look);
   expect(shown).toEqual([true, null]);
 });

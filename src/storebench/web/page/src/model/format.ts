@@ -35,6 +35,14 @@ export function moment(time: string): string {
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }
 
+/** Format a time for display: the reader's local time, to the minute. */
+export function localMoment(time: string): string {
+  const at = new Date(time);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
 /** Format a duration in seconds. */
 export function duration(totalSeconds: number): string {
   const seconds = Math.max(0, Math.round(totalSeconds));

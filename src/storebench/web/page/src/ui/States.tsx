@@ -12,12 +12,7 @@ export function Ready<T>({
   empty?: ReactNode;
 }) {
   const { data, problem } = of;
-  if (data === undefined && !problem)
-    return (
-      <p className="sb-state" role="status">
-        Loading …
-      </p>
-    );
+  if (data === undefined && !problem) return <Loading />;
   const warning = problem ? (
     <div className="sb-state sb-problem" role="alert">
       <strong>{title(problem.status)}</strong> {advice(problem.status, problem.message)}
@@ -31,6 +26,12 @@ export function Ready<T>({
     </>
   );
 }
+
+export const Loading = () => (
+  <p className="sb-state" role="status">
+    Loading …
+  </p>
+);
 
 function title(status: number): string {
   if (status === 401) return "You are not logged in.";

@@ -1,12 +1,12 @@
 import { cleanup, render, screen, within } from "@testing-library/react";
 import { MemoryRouter } from "react-router-dom";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Attempt } from "../../src/api/types";
 import { Charts } from "../../src/charts/ChartViews";
 import { Phases } from "../../src/charts/PhaseCharts";
 import { columnsOf, common, isSort, shown, taken } from "../../src/model/attempts";
 import type { Square } from "../../src/model/matrix";
-import { defaultRun, RunLine, runLabel } from "../../src/views/run/Runs";
+import { defaultRun, RunLine, runName } from "../../src/views/run/Runs";
 import { Grid, type Live, loadRun } from "../../src/views/run/RunView";
 import {
   ATTEMPT,
@@ -168,7 +168,11 @@ it("what did not begin is not run, with the reason, and not failed", () => {
 });
 
 describe("a run", () => {
-  it("is chosen by its stores, its dataset's rows, its start and its state", () => {
+  // two hours ahead of UTC, all year
+  beforeAll(() => vi.stubEnv("TZ", "Africa/Maputo"));
+  afterAll(() => vi.unstubAllEnvs());
+
+  it("has a name of its study, its local start, its stores, its rows and its state", () => {
     const run = {
       ...RUN,
       cells: 4,
@@ -177,12 +181,12 @@ describe("a run", () => {
       failed: 1,
       not_run: 2,
     };
-    expect(runLabel(run)).toBe(
-      "2026-11-22 11:59 UTC · bulk_write_read · elasticsearch, mongodb · rows 2,000, seed 7 · success · 2 verified, 1 failed, 2 not run",
+    expect(runName(run)).toBe(
+      "bulk_write_read · 2026-11-22 13:59 · elasticsearch, mongodb; 2,000 rows · success",
     );
     for (const airflow_run_id of ["backfill__2001-01-01", "cell__mongodb_reference_batch_10000__2026-11-23"])
-      expect(runLabel({ ...RUN, airflow_run_id })).toContain(
-        "UTC · bulk_write_read · backfill: one cell, mongodb reference batch=10000 · rows 2,000, seed 7",
+      expect(runName({ ...RUN, airflow_run_id })).toContain(
+        "bulk_write_read · 2026-11-22 13:59 · backfill: one cell, mongodb reference batch=10000; 2,000 rows",
       );
   });
 
@@ -212,7 +216,7 @@ describe("a run", () => {
     const reason = "The dataset needs 484 GB, and 6 GB of the disk are free.";
     const none = { stores: [], rows: null, seed: null, cells: 0, cell_key: null, planned: 0, verified: 0 };
     const run = { ...RUN, ...none, state: "refused" as const, reason };
-    expect(runLabel(run)).toBe("2026-11-22 11:59 UTC · bulk_write_read · refused");
+    expect(runName(run)).toBe("bulk_write_read · 2026-11-22 13:59 · refused");
     showGrid({ run, study: BULK, turns: [], attempts: [], squares: new Map() });
     expect(screen.getByText(reason, { exact: false }).textContent).toContain("refused before any work");
     expect(screen.queryByRole("table")).toBeNull();

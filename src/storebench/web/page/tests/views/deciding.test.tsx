@@ -5,7 +5,7 @@ import type { Comparison, Deciding, Draft, Run } from "../../src/api/types";
 import { CompareView } from "../../src/views/compare/CompareView";
 import { inOrder } from "../../src/views/compare/DecidingPanel";
 import { choices, sideName, sideText, valuesOf } from "../../src/views/compare/Sides";
-import { runLabel } from "../../src/views/run/Runs";
+import { runName } from "../../src/views/run/Runs";
 import { BULK, CELL, NO_CHOICE, ORIGINS, RUN, UNITS } from "../data";
 
 const OTHER: Run = { ...RUN, id: "s/other", airflow_run_id: "other" };
@@ -243,7 +243,7 @@ describe("the sides", () => {
     expect(asked.filter(({ path }) => path === "run")).toEqual([]);
     expect(sideText([RUN, OTHER])).toBe(`2 runs, ${RUN.id} to s/other`);
     expect(sideName([RUN, OTHER])).toBe(`${RUN.id}-and-1-more`);
-    expect(runLabel({ ...RUN, airflow_run_id: "turns__1__012B" })).toContain("turn 12 of B: ");
+    expect(runName({ ...RUN, airflow_run_id: "turns__1__012B" })).toContain("turn 12 of B: ");
   });
 
   it("of one run are chosen by what tells them apart", async () => {

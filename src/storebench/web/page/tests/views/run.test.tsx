@@ -146,10 +146,10 @@ describe("the results so far", () => {
     show(GOING, [slow, ATTEMPT, { ...ATTEMPT, repeat: 2 }]);
     const bars = within(screen.getByRole("region", { name: "Results of write" }));
     expect(bars.getAllByRole("listitem").map((bar) => bar.textContent)).toEqual([
-      "mongodb reference, batch 10,0001.50 s n 2 best",
-      "elasticsearch reference, batch 10,0003.00 s n 1 2× slower",
+      "1mongodb reference, batch 10,0001.50 sbest n = 2",
+      "2elasticsearch reference, batch 10,0003.00 s2× slower n = 1",
     ]);
-    const hollow = [...document.querySelectorAll(".sb-bar")].map((bar) =>
+    const hollow = [...document.querySelectorAll(".sb-bar-fill")].map((bar) =>
       bar.classList.contains("sb-hollow"),
     );
     expect(hollow).toEqual([false, true]);

@@ -18,7 +18,7 @@ import { Filters, MetricMenu, OrderMenu } from "../../ui/Controls";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { OfRun } from "../run/OfRun";
-import { RunMenu } from "../run/Runs";
+import { RunMenu } from "../run/RunMenu";
 import { DecidingPanel } from "./DecidingPanel";
 import { type Asked, idsOf, isOfSeveral, OfValues, SideLine, sideName, sideText, valuesText } from "./Sides";
 import { type StudyComparison, textsOf, VerdictTable } from "./VerdictTable";

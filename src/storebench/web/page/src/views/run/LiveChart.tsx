@@ -6,7 +6,6 @@ import { type LiveRanking, type LiveResult, liveRanking } from "../../model/live
 import { titleOfOperation } from "../../model/study";
 import { compared, digits } from "../../model/units";
 import { Lead } from "../../ui/Lead";
-import { colourOf, useTheme } from "../../ui/theme";
 
 const MOST = 12;
 
@@ -55,7 +54,6 @@ function Bars({
   ranking: LiveRanking;
   choice: Choice;
 }) {
-  const theme = useTheme();
   const name = labels(
     study,
     results.map(({ cell }) => cell),
@@ -66,36 +64,30 @@ function Bars({
   );
   const several = results.filter(({ ratio }) => ratio !== null).length > 1;
   const most = Math.max(...results.map(({ value }) => value));
-  const stores = study.stores.map((store) => store.name);
-  const colour = ({ cell }: LiveResult) =>
-    colourOf(theme, Math.max(0, stores.indexOf(cell.store.split("@")[0] as string)));
   return (
-    <section aria-label={`Results of ${operation}`} className="sb-bars">
+    <section aria-label={`Results of ${operation}`}>
       <h3>
         {titleOfOperation(operation)}: {metric.title}
       </h3>
       <p className="sb-about">{metric.better} is better; median; a hollow bar is a single measurement</p>
-      <ol>
-        {results.slice(0, MOST).map((result) => (
+      <ol className="sb-bars">
+        {results.slice(0, MOST).map((result, place) => (
           <li key={result.cell.cell_key} className={several && result.ratio === 1 ? "sb-best" : undefined}>
-            <Lead choice={choice} to={toAttempts(result.cell)}>
-              {name(result.cell)}
-            </Lead>
-            <span className="sb-bar-row">
-              <span className="sb-track" aria-hidden="true">
-                <span
-                  className={result.n === 1 ? "sb-bar sb-hollow" : "sb-bar"}
-                  style={{
-                    borderColor: colour(result),
-                    color: colour(result),
-                    width: `${most > 0 ? Math.max(1, (100 * result.value) / most) : 1}%`,
-                  }}
-                />
-              </span>
-              <span className="sb-bar-text">
-                {figures.text(result.value)} <span className="sb-about">n {result.n}</span>{" "}
-                {placeText(result, metric.unit, several)}
-              </span>
+            <span className="sb-bar-place">{result.ratio === null ? "" : place + 1}</span>
+            <span className="sb-bar-name">
+              <Lead choice={choice} to={toAttempts(result.cell)}>
+                {name(result.cell)}
+              </Lead>
+            </span>
+            <span className="sb-bar" aria-hidden="true">
+              <span
+                className={result.n === 1 ? "sb-bar-fill sb-hollow" : "sb-bar-fill"}
+                style={{ width: `${most > 0 ? (100 * Math.max(0, result.value)) / most : 0}%` }}
+              />
+            </span>
+            <span className="sb-bar-value">{figures.text(result.value)}</span>
+            <span className="sb-bar-verdict">
+              {placeText(result, metric.unit, several)} <span className="sb-bar-count">n = {result.n}</span>
             </span>
           </li>
         ))}

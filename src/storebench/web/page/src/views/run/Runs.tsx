@@ -2,7 +2,7 @@ import { get } from "../../api/api";
 import { begin, useLoaded } from "../../api/loading";
 import type { Run, Runs } from "../../api/types";
 import { isOfDataset, valueText } from "../../model/cells";
-import { duration, moment } from "../../model/format";
+import { duration, localMoment } from "../../model/format";
 import { StateBadge } from "../../ui/Badge";
 
 const MOST = 100;
@@ -37,49 +37,18 @@ export function useNewest(wanted: boolean): Run | undefined {
   return useLoaded(load, wanted ? NEWEST : "").data;
 }
 
-/** Show a menu of the newest runs. */
-export function RunMenu({
-  label,
-  chosen,
-  runs,
-  onChoose,
-}: {
-  label: string;
-  chosen: string | undefined;
-  runs: Run[];
-  onChoose: (id: string) => void;
-}) {
-  const known = runs.some((run) => run.id === chosen);
-  return (
-    <label className="sb-field">
-      {label}
-      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
-        {chosen && !known ? <option value={chosen}>{chosen}</option> : null}
-        {chosen ? null : <option value="">choose a run</option>}
-        {runs.map((run) => (
-          <option key={run.id} value={run.id}>
-            {runLabel(run)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 /** A run as a list has it, without parameters. */
 export type Listed = Omit<Run, "params">;
 
-/** Describe a run: start, study, stores or single cell, dataset, state and counts. */
-export function runLabel(run: Listed): string {
-  const parts = [
-    `${moment(run.started_at)} UTC`,
-    run.study,
-    ...(whatOf(run) ? [`${madeAs(run)}${whatOf(run)}`] : []),
-    ...datasetOf(run),
-    run.state,
-    ...(run.state === "refused" ? [] : [counts(run)]),
-  ];
-  return parts.join(" · ");
+/** Describe a run in short: its study, its local start, its content, and its state. */
+export const runName = (run: Listed): string => [...runParts(run), run.state].join(" · ");
+
+/** Return the parts of a run's name without its state. */
+export function runParts(run: Listed): string[] {
+  const what = whatOf(run) ? `${madeAs(run)}${whatOf(run)}` : "";
+  const rows = run.rows === null ? "" : `${valueText(run.rows)} rows`;
+  const content = [what, rows].filter(Boolean).join("; ");
+  return [run.study, localMoment(run.started_at), ...(content ? [content] : [])];
 }
 
 /** Describe the kind of a run by its name: a turn, or a cell of a backfill. */

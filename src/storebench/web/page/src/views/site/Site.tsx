@@ -4,7 +4,7 @@ import { duration, moment } from "../../model/format";
 import { grouped, NONE } from "../../model/units";
 import { StateBadge } from "../../ui/Badge";
 import { ScrollTable } from "../../ui/ScrollTable";
-import { counts, type Listed, runLabel, took, whatOf } from "../run/Runs";
+import { counts, type Listed, runName, took, whatOf } from "../run/Runs";
 
 /** A run and its page; a refused run has none. */
 type SiteRun = Listed & { page: string | null };
@@ -35,7 +35,7 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
   const [wanted, setWanted] = useState("");
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = runs.filter((run) => {
-    const text = `${runLabel(run)} ${run.airflow_run_id}`.toLowerCase();
+    const text = `${runName(run)} ${run.airflow_run_id}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
   return (
