@@ -175,7 +175,7 @@ def test_the_overview_names_the_best_store_and_leads_to_its_history(show):
     best = tab.locator(".sb-bars li").first
     expect(best).to_have_class("sb-best", timeout=30_000)
     expect(best).to_contain_text("mongodb reference")
-    expect(tab.get_by_text("mongodb reference is fastest: ")).to_be_visible()
+    expect(tab.get_by_text("mongodb reference is fastest.")).to_be_visible()
     best.get_by_role("link").click()
     expect(tab.get_by_role("heading", name="History", exact=True)).to_be_visible()
 

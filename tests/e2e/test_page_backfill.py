@@ -57,9 +57,7 @@ def test_chosen_cells_are_started_and_nothing_else_is(visit, token, airflow, stu
     check_accessible(tab)
     tab.locator(".sb-state").get_by_role("link", name="Run", exact=True).click()
     tab.get_by_role("button", name=re.compile(f"^Run {name} ")).click(timeout=30_000)
-    runs_of_cells = tab.get_by_role("option").filter(
-        has_text="backfill: one cell, null reference batch="
-    )
+    runs_of_cells = tab.get_by_role("option").filter(has_text="backfill: one cell, null reference batch=")
     expect(runs_of_cells).to_have_count(2, timeout=30_000)
 
 

@@ -81,7 +81,15 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
             before |= without | {f"data/{study}/{table}.{end}" for table in TABLES for end in FORMATS}
             yield f"{study}: excluded: {error}"
             continue
-        entries.append({"name": study, "title": titles.get(study) or study, "rows": rows, "rankings": page})
+        entries.append(
+            {
+                "name": study,
+                "title": titles.get(study) or study,
+                "rows": rows,
+                "rankings": page,
+                "overview": {"study": figures.study_of(read, study), "rankings": answers_of(read, study)},
+            }
+        )
         yield f"{study}: {len(run_ids):,} runs, {rows['attempts']:,} attempts"
     query = sql.SQL(RUN_COUNTS).format(runs=sql.SQL("(SELECT * FROM storebench.run)"))
     FlatFiles(dsn).write(query, folder / RUNS)
@@ -128,6 +136,21 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
         questions = [Question(study, operation.name, rows=rows, seed=seed) for rows, seed in others]
         rankings += [first, *(ranking_of(read, question) for question in questions)]
     return [ranking_answer(read, ranking) for ranking in rankings if ranking.lines or ranking.excluded]
+
+
+def answers_of(read: Reading, study: str) -> list[Ranking]:
+    """Rank a study's stores and clients once for each operation, as the page's overview does: with different guarantees, for the dataset of
+    most cells. Return an empty list where nothing can be ranked.
+    """
+    answers = []
+    for operation in figures.study_of(read, study).operations:
+        try:
+            ranking = ranking_of(read, Question(study, operation.name, included=frozenset({"unlike"})))
+        except SpecError:  # the operation was not measured, or its metric has no better direction
+            continue
+        if ranking.lines or ranking.excluded:
+            answers.append(ranking_answer(read, ranking))
+    return answers
 
 
 def _page_of_rankings(study: str) -> str:

@@ -9,16 +9,23 @@ export type Outcome = "nothing" | "alone" | "undecided" | "equal" | "decided";
 
 export interface Summary {
   outcome: Outcome;
-  /** The question, such as "Write: time in the client". */
-  question: string;
+  /** The answer in a few words, such as "Write: mongodb reference is fastest." */
+  headline: string;
+  /** The figures of the answer. */
   text: string;
+  /** What an undecided verdict lacks; empty if nothing. */
+  missing: string;
 }
 
 /** Return the sentence about a ranking. */
 export function summaryOf({ study, ranking }: Ranked): Summary {
-  const question = `${titleOfOperation(ranking.operation)}: ${ranking.title}`;
-  const { outcome, text } = saidOf(study, ranking);
-  return { question, outcome, text: [text, ...unlikeText(ranking)].join(" ") };
+  const { outcome, answer, text, missing = "" } = answerOf(study, ranking);
+  return {
+    outcome,
+    headline: `${titleOfOperation(ranking.operation)}: ${answer}.`,
+    text: [text, ...unlikeText(ranking)].filter(Boolean).join(" "),
+    missing,
+  };
 }
 
 /** Name the guarantees of the ranked cells if they differ. */
@@ -27,43 +34,52 @@ function unlikeText({ ranked }: Ranking): string[] {
   return guarantees.length > 1 ? [`The guarantees differ: ${guarantees.join(", ")}.`] : [];
 }
 
-function saidOf(study: Study, ranking: Ranking): Pick<Summary, "outcome" | "text"> {
-  const { ranked, excluded } = ranking;
+function answerOf(
+  study: Study,
+  ranking: Ranking,
+): Pick<Summary, "outcome" | "text"> & { answer: string; missing?: string } {
+  const { ranked, excluded, title } = ranking;
   const name = namer(study, [...ranked, ...excluded]);
   const [best, ...others] = ranked;
   if (!best)
-    return {
-      outcome: "nothing",
-      text: excluded.length
-        ? `Nothing can be ranked yet: each of the ${excluded.length} measured cells is excluded.`
-        : "Nothing is measured yet.",
-    };
+    return excluded.length
+      ? { outcome: "nothing", answer: "nothing can be ranked yet", text: "All measured cells are excluded." }
+      : { outcome: "nothing", answer: "nothing is measured yet", text: "" };
   const figure = figureText(ranking, best);
   if (!others.length)
     return {
       outcome: "alone",
-      text: `Only ${name(best)} can be ranked: ${figure}. Nothing to compare with.`,
+      answer: `only ${name(best)} can be ranked`,
+      text: `${sentence(title)}: ${figure}. Nothing to compare with.`,
     };
   const open = others.filter(({ verdict }) => verdict === "cannot tell" || verdict === "better");
   const equal = others.filter(({ verdict }) => verdict === "the same");
   if (open.length) {
+    const count = open.length === others.length ? "all" : `${open.length} of`;
+    const rivals = open.length > 2 ? `${count} ${others.length} other cells` : listed(open.map(name));
     const reason = open.find(({ reason }) => reason)?.reason;
-    const from = open.length > 2 ? `${open.length} of ${others.length} other cells` : listed(open.map(name));
     return {
       outcome: "undecided",
-      text: `No winner yet. ${name(best)} has the best median (${figure}), but its difference from ${from} is not decided${reason ? `: ${reason}` : ""}.`,
+      answer: "no winner yet",
+      text: `${name(best)} has the best median of ${title} (${figure}), but no verdict separates it from ${rivals}.`,
+      missing: reason ? `Missing, with A for ${name(best)}: ${reason}.` : "",
     };
   }
+  const rest = restText(ranking, others, name);
   if (equal.length)
     return {
       outcome: "equal",
-      text: `${listed([best, ...equal].map(name))} are equal, within ${ranking.margin_percent} %: the best median is ${figure}${restText(ranking, others, name)}.`,
+      answer: `${listed([best, ...equal].map(name))} are equal, within ${ranking.margin_percent} %`,
+      text: `${sentence(title)}: ${figure} for ${name(best)}${rest}.`,
     };
   return {
     outcome: "decided",
-    text: `${name(best)} is ${bestWord(ranking)}: ${figure}${restText(ranking, others, name)}.`,
+    answer: `${name(best)} is ${bestWord(ranking)}`,
+    text: `${sentence(title)}: ${figure}${rest}.`,
   };
 }
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Describe the next cell that is worse than the best cell, by the interval of the ratio. */
 function restText(ranking: Ranking, others: RankedCell[], name: (cell: RankedCell) => string): string {

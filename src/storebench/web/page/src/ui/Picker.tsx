@@ -110,7 +110,7 @@ function Search({ label, chosen, options, onChoose }: Props) {
         onKeyDown={key}
       />
       {groups.length > 1 ? (
-        <fieldset className="sb-key" aria-label="Filter">
+        <fieldset className="sb-key sb-segments" aria-label="Filter">
           {["", ...groups].map((name) => (
             <button key={name} type="button" aria-pressed={group === name} onClick={() => setGroup(name)}>
               {name || "all"}

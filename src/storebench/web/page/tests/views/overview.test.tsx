@@ -1,78 +1,16 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { MemoryRouter, useLocation, useSearchParams } from "react-router-dom";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { RankedCell, Ranking, Run } from "../../src/api/types";
+import type { Ranking, Run } from "../../src/api/types";
 import { changed } from "../../src/model/choice";
 import { pairOf, repeatOf, summaryOf } from "../../src/model/overview";
 import { OverviewView } from "../../src/views/overview/OverviewView";
-import { BULK, NO_ORIGIN, RUN } from "../data";
+import { BULK, RUN } from "../data";
+import { line, OPEN, RANKING, SLOWER } from "../rankingData";
 
-const line = (store: string, median: number, changes: Partial<RankedCell> = {}): RankedCell => ({
-  cell_key: `bulk_write_read/${store}/reference/batch=10/rows=2000/seed=7`,
-  study: BULK.name,
-  store,
-  client: "reference",
-  axes: { batch: "10" },
-  rows: 2000,
-  seed: 7,
-  spread: {
-    n: 30,
-    median,
-    interval_low: median - 0.1,
-    interval_high: median + 0.1,
-    interval_coverage: 0.957,
-  },
-  runs: 5,
-  guarantee: "disk",
-  environment_hash: "e",
-  parameters_hash: "p",
-  method_version: 2,
-  origin: NO_ORIGIN,
-  place: 1,
-  verdict: "the best",
-  reason: null,
-  relative_to_best: 1,
-  ratio: null,
-  ratio_low: null,
-  ratio_high: null,
-  remarks: [],
-  ...changes,
-});
-const SLOWER = line("delta-rs", 4, { place: 2, verdict: "worse", ratio: 2, ratio_low: 1.9, ratio_high: 2.1 });
-const OPEN = line("elasticsearch", 2.02, {
-  verdict: "cannot tell",
-  reason: "too noisy: about 14 runs would do",
-  ratio: 1.01,
-  ratio_low: 0.9,
-  ratio_high: 1.1,
-});
-const RANKING: Ranking = {
-  study: BULK.name,
-  studies: [BULK.name],
-  operation: "write",
-  metric: "only_s",
-  title: "time in the store's client",
-  unit: "s",
-  better: "lower",
-  rows: 2000,
-  seed: 7,
-  datasets: [{ rows: 2000, seed: 7 }],
-  axes: { batch: "10" },
-  offered: {},
-  environment: "ab12cd34",
-  environments: [],
-  guarantee: null,
-  guarantees: ["disk"],
-  included: ["unlike"],
-  margin_percent: 5,
-  ranked: [line("mongodb", 2), SLOWER],
-  excluded: [],
-  test: "t-test",
-  caution: null,
-};
 const said = (changes: Partial<Ranking>) => {
-  const { outcome, text } = summaryOf({ study: BULK, ranking: { ...RANKING, ...changes } });
-  return [outcome, text];
+  const { outcome, headline, text } = summaryOf({ study: BULK, ranking: { ...RANKING, ...changes } });
+  return [outcome, `${headline} ${text}`.trim()];
 };
 const best = line("mongodb", 2);
 const FIGURE = "2.00 s, 95 % interval 1.90 to 2.10 s, n = 30";
@@ -81,19 +19,22 @@ describe("the sentence about a ranking", () => {
   it("names a winner only if each other cell is worse", () => {
     expect(said({})).toEqual([
       "decided",
-      `mongodb reference is fastest: ${FIGURE}. Next: delta-rs reference, 1.9 to 2.1 × slower.`,
+      `Write: mongodb reference is fastest. Time in the store's client: ${FIGURE}. Next: delta-rs reference, 1.9 to 2.1 × slower.`,
     ]);
     expect(said({ ranked: [best, OPEN, SLOWER] })).toEqual([
       "undecided",
-      `No winner yet. mongodb reference has the best median (${FIGURE}), but its difference from elasticsearch reference is not decided: too noisy: about 14 runs would do.`,
+      `Write: no winner yet. mongodb reference has the best median of time in the store's client (${FIGURE}), but no verdict separates it from elasticsearch reference.`,
     ]);
+    expect(summaryOf({ study: BULK, ranking: { ...RANKING, ranked: [best, OPEN] } }).missing).toBe(
+      "Missing, with A for mongodb reference: too noisy: about 14 runs would do.",
+    );
   });
 
   it("calls cells equal only by their verdicts", () => {
     const same = { ...OPEN, verdict: "the same" as const, reason: null };
     expect(said({ ranked: [best, same, SLOWER] })).toEqual([
       "equal",
-      `mongodb reference and elasticsearch reference are equal, within 5 %: the best median is ${FIGURE}. Next: delta-rs reference, 1.9 to 2.1 × slower.`,
+      `Write: mongodb reference and elasticsearch reference are equal, within 5 %. Time in the store's client: ${FIGURE} for mongodb reference. Next: delta-rs reference, 1.9 to 2.1 × slower.`,
     ]);
     expect(said({ ranked: [best, same, OPEN] })[0]).toBe("undecided");
   });
@@ -101,7 +42,7 @@ describe("the sentence about a ranking", () => {
   it("turns the ratio where higher is better", () => {
     const rate = { unit: "rows/s", better: "higher" as const };
     const lower = { ...SLOWER, ratio_low: 0.4, ratio_high: 0.5 };
-    expect(said({ ...rate, ranked: [best, lower] })[1]).toContain("mongodb reference is highest: ");
+    expect(said({ ...rate, ranked: [best, lower] })[1]).toContain("mongodb reference is highest. ");
     expect(said({ ...rate, ranked: [best, lower] })[1]).toContain("delta-rs reference, 2 to 2.5 × lower.");
   });
 
@@ -111,13 +52,13 @@ describe("the sentence about a ranking", () => {
   });
 
   it("says what is missing", () => {
-    expect(said({ ranked: [] })).toEqual(["nothing", "Nothing is measured yet."]);
+    expect(said({ ranked: [] })).toEqual(["nothing", "Write: nothing is measured yet."]);
     const once = line("mongodb", 2, {
       spread: { n: 1, median: 2, interval_low: null, interval_high: null, interval_coverage: null },
     });
     expect(said({ ranked: [once] })).toEqual([
       "alone",
-      "Only mongodb reference can be ranked: 2.00 s, no interval, n = 1. Nothing to compare with.",
+      "Write: only mongodb reference can be ranked. Time in the store's client: 2.00 s, no interval, n = 1. Nothing to compare with.",
     ]);
   });
 });
@@ -199,7 +140,7 @@ describe("the overview", () => {
   it("answers for each operation, and draws the bars of one", async () => {
     show();
     expect(await screen.findByText(/mongodb reference is fastest/)).toBeTruthy();
-    expect(await screen.findByText(/No winner yet\./)).toBeTruthy();
+    expect(await screen.findByText(/no winner yet/)).toBeTruthy();
     const bars = () => screen.getByRole("list", { name: /from the best to the worst/ });
     const lines = within(bars()).getAllByRole("listitem");
     expect(lines.map((line) => line.textContent)).toEqual([

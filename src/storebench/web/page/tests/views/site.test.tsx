@@ -1,7 +1,8 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { Site, type SiteContent } from "../../src/views/site/Site";
-import { RUN } from "../data";
+import { BULK, RUN, TOY } from "../data";
+import { RANKING } from "../rankingData";
 
 const { params: _, ...LISTED } = RUN;
 const run = (place: number, changes: object = {}) => ({
@@ -17,8 +18,15 @@ const STUDIES: SiteContent["studies"] = [
     title: "Bulk write and read",
     rows: { attempts: 1234, summary: 5 },
     rankings: "rankings/bulk_write_read.html",
+    overview: { study: BULK, rankings: [RANKING] },
   },
-  { name: "toy", title: "Toy", rows: { attempts: 1 }, rankings: null },
+  {
+    name: "toy",
+    title: "Toy",
+    rows: { attempts: 1 },
+    rankings: null,
+    overview: { study: TOY, rankings: [] },
+  },
 ];
 const SITE: SiteContent = {
   written_at: "2026-11-22T12:00:00Z",
@@ -47,6 +55,13 @@ it("a site has each study's runs, with a page for each that was not refused", ()
   expect(links.map((link) => link.getAttribute("href"))).toEqual(["runs/bulk_write_read/r1.html"]);
   expect(of("Runs of Toy").getByRole("link").getAttribute("href")).toBe("runs/toy/r3.html");
   expect(lines("Toy")[0]).toContain("abacus");
+});
+
+it("a site answers for each study that is ranked", () => {
+  render(<Site site={SITE} />);
+  expect(of("Bulk write and read").getByText(/mongodb reference is fastest/)).toBeTruthy();
+  expect(of("Bulk write and read").getByRole("list").textContent).toContain("1.9 to 2.1 × slower");
+  expect(of("Toy").queryByRole("list")).toBeNull();
 });
 
 it("a site leads to the data of each study", () => {

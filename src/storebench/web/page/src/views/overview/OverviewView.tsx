@@ -90,7 +90,7 @@ function Answered({ first, runs, choice }: { first: Ranked; runs: Run[]; choice:
     >
       <Answers of={all} />
       {all.length > 1 ? (
-        <fieldset className="sb-key" aria-label="Operation of the bars">
+        <fieldset className="sb-key sb-segments" aria-label="Operation of the bars">
           {all.map(({ ranking: { operation } }) => (
             <button
               key={operation}
@@ -185,10 +185,11 @@ function OtherStudies({ study, runs, choice }: Omit<Props, "only" | "isListed">)
               >
                 {ranked?.study.title || name}
               </Link>{" "}
+              {ranked?.study.title ? <code className="sb-muted">{name}</code> : null}{" "}
               {newest ? <StateBadge state={newest.state} /> : null}
               <div>
                 {summary
-                  ? `${summary.question}. ${summary.text}`
+                  ? `${summary.headline} ${summary.text}`
                   : newest
                     ? runName(newest)
                     : "Nothing is measured yet."}

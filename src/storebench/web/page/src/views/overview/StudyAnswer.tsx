@@ -8,10 +8,11 @@ import { RankedBars } from "./RankedBars";
 /** Show a sentence for each operation. */
 export function Answers({ of }: { of: Ranked[] }) {
   return of.map((ranked) => {
-    const { question, text } = summaryOf(ranked);
+    const { headline, text, missing } = summaryOf(ranked);
     return (
       <p key={ranked.ranking.operation} className="sb-answer">
-        <strong>{question}.</strong> {text}
+        <strong>{headline}</strong> {text}
+        {missing ? <span className="sb-reason">{missing}</span> : null}
       </p>
     );
   });

@@ -1,9 +1,13 @@
 import { useState } from "react";
+import type { Ranking, Study } from "../../api/types";
+import { useOwnChoice } from "../../charts/ChartViews";
 import { valueText } from "../../model/cells";
 import { duration, moment } from "../../model/format";
 import { grouped, NONE } from "../../model/units";
 import { StateBadge } from "../../ui/Badge";
+import { Card } from "../../ui/Card";
 import { ScrollTable } from "../../ui/ScrollTable";
+import { AnswerBars, Answers } from "../overview/StudyAnswer";
 import { counts, type Listed, runName, took, whatOf } from "../run/Runs";
 
 /** A run and its page; a refused run has none. */
@@ -20,6 +24,8 @@ export interface SiteContent {
     rows: Record<string, number>;
     /** The page of its rankings, if it has any. */
     rankings: string | null;
+    /** The ranking of each operation, for the study's answer. */
+    overview: { study: Study; rankings: Ranking[] };
   }[];
   /** The runs, newest first. */
   runs: SiteRun[];
@@ -49,9 +55,10 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
         Runs with these words
         <input value={wanted} onChange={(event) => setWanted(event.target.value)} />
       </label>
-      {studies.map(({ name, title, rows, rankings }) => (
+      {studies.map(({ name, title, rows, rankings, overview }) => (
         <section key={name} aria-label={title}>
           <h2>{title}</h2>
+          <Answered {...overview} />
           {rankings ? (
             <p className="sb-line">
               <a href={rankings}>Ranking of {title}</a>
@@ -66,6 +73,19 @@ export function Site({ site: { written_at, code_version, studies, runs } }: { si
         </section>
       ))}
     </main>
+  );
+}
+
+/** Show the answer of a study: a sentence for each operation, and the ranked bars of the first. */
+function Answered({ study, rankings }: { study: Study; rankings: Ranking[] }) {
+  const choice = useOwnChoice();
+  const [first] = rankings;
+  if (!first) return null;
+  return (
+    <Card title="Overview" className="sb-overview">
+      <Answers of={rankings.map((ranking) => ({ study, ranking }))} />
+      <AnswerBars study={study} ranking={first} choice={choice} />
+    </Card>
   );
 }
 
