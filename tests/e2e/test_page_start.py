@@ -35,7 +35,6 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
     check_accessible(tab)
     tab.get_by_label("Rows", exact=True).fill(str(ROWS))
     tab.get_by_role("checkbox", name="100", exact=True).uncheck()
-    tab.locator("summary").get_by_text("Repeats", exact=True).click()
     tab.get_by_role("textbox", name="Repeats").fill("2")
     expect(foreseen).to_contain_text("1 cell, 4 operations, about ")
     expect(tab.get_by_label("The run's cells")).to_contain_text("null reference batch=200")
@@ -54,15 +53,16 @@ def test_a_run_is_foreseen_as_one_types_started_and_seen(visit, token, airflow, 
 
 def test_every_mistake_is_told_before_anything_is_started(visit, token):
     """Show also mistakes in a folded section, and several mistakes at once."""
-    tab = visit(token, start_view(STUDY, pod_cpu="0", stores="mongodb@nonesuch"))
+    tab = visit(token, start_view(STUDY, pod_cpu="0", stores="null, mongodb@nonesuch"))
     foreseen = tab.locator(".sb-state[role=status]")
     expect(foreseen).to_contain_text("CPU request of a pod: '0' is not a number of CPUs", timeout=15_000)
     field = tab.get_by_role("textbox", name=re.compile("CPU request"))
     expect(field).to_be_visible()
     field.fill("1")
     expect(foreseen).to_contain_text("'mongodb@nonesuch' means no server")
-    field = tab.get_by_label("Stores", exact=True)
-    field.fill("null, mongodb@one")
+    tab.get_by_label("Other stores").fill("")
+    tab.locator(".sb-store-card", has_text="mongodb").locator("summary").click()
+    tab.get_by_role("checkbox", name="mongodb@one").check()
     expect(foreseen).to_contain_text(re.compile("[0-9]+ cells, [0-9]+ operations, about "))
     expect(tab.get_by_role("checkbox", name="mongodb@one")).to_be_checked()
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from storebench.answers.base import Answer
+from storebench.study.record import StoreRecord
 
 
 class FormField(Answer):
@@ -40,6 +41,7 @@ class Form(Answer):
 
     sections: list[Section]
     presets: list[Preset]
+    stores: list[StoreRecord] = Field(description="The stores of the study, also before its first run")
 
 
 class Mistake(Answer):

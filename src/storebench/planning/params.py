@@ -179,7 +179,7 @@ def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
             study.clients,
             study.clients,
             "Clients",
-            "The way to drive the stores. [docs/stores.md] describes each client.",
+            "The way to drive the stores. The documentation describes each client, in **docs/stores.md**.",
         ),
         **{axis.name: _axis(axis) for axis in study.axes},
     }

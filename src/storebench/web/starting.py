@@ -48,6 +48,7 @@ def form(dag: GridDagDep) -> Form:
             )
             for preset in dag.study.presets
         ],
+        stores=list(dag.study.stores),
     )
 
 

@@ -85,6 +85,15 @@ test("Airflow's router renders the page when the first answers have arrived", as
   expect(shown).toEqual([true, null]);
 });
 
+test("a load that failed is forgotten: a run that did not exist may exist by now", async () => {
+  const { begin, useLoaded } = await import("../src/api/loading");
+  const { renderHook, waitFor } = await import("@testing-library/react");
+  await expect(begin("the run", Promise.reject(new Error("There is no run")))).rejects.toThrow();
+  const { result } = renderHook(() => useLoaded(async () => "the run's results", "the run"));
+  await waitFor(() => expect(result.current).toMatchObject({ data: "the run's results" }));
+  expect(result.current.problem).toBeUndefined();
+});
+
 test("the page's script does not contain Vega", () => {
   const sources = import.meta.glob<string>("../src/**/*", { query: "?raw", import: "default", eager: true });
   const drawing = Object.entries(sources).filter(([, text]) =>

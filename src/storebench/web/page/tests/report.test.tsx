@@ -54,7 +54,7 @@ it("a report is of the study in its file", async () => {
     environments: [{ hash: "0123456789", cpus: 2 }],
   });
   const headings = screen.getAllByRole("heading").map((heading) => heading.textContent);
-  expect(headings[0]).toContain("abacus · rows 2,000, seed 7 · success");
+  expect(headings[0]).toContain("abacus; 2,000 rows · success");
   expect(headings).toContain("Sum: sums a second");
   expect(headings).toContain("Sum: latency");
   expect(headings).toContain("Sum: where the time went");

@@ -52,9 +52,9 @@ async function ask<T>(
 }
 
 /** Send JSON to Airflow's own API, and return the answer. */
-function post<T>(path: string, body: unknown): Promise<T> {
+function write<T>(method: "POST" | "PATCH", path: string, body: unknown): Promise<T> {
   const headers = { "content-type": "application/json" };
-  return ask<T>(path, {}, { method: "POST", headers, body: JSON.stringify(body) });
+  return ask<T>(path, {}, { method, headers, body: JSON.stringify(body) });
 }
 
 /** Return all items in these states of a paged list of Airflow's API. */
@@ -79,20 +79,43 @@ export function activeRuns(dagId: string, signal?: AbortSignal): Promise<ActiveR
 }
 
 /**
- * Start a run of one cell of a study's grid, by the key of its partition, with these parameters.
+ * Start a run of one cell of a study's grid, by the key of its partition, with these parameters. Return the run's name.
  *
  * A backfill would not do: it takes one range of dates, and Airflow runs one backfill of a DAG at a time. The run's name tells the cell, as
  * in a backfill (storebench.results.database.queries recognizes such names by their beginning).
  */
-export async function startCell(dagId: string, key: string, conf: Conf): Promise<void> {
+export async function startCell(dagId: string, key: string, conf: Conf): Promise<string> {
   const dag_run_id = `cell__${key.replaceAll(/[^\w.-]+/g, "_")}__${new Date().toISOString()}`;
-  await post(runs(dagId), { dag_run_id, logical_date: null, partition_key: key, conf });
+  await write("POST", runs(dagId), { dag_run_id, logical_date: null, partition_key: key, conf });
+  return dag_run_id;
 }
 
 /** Start a run with these parameters, as Airflow's own form does, and return the run's name. Without a name, Airflow chooses one. */
 export async function startRun(dagId: string, conf: Conf, dag_run_id?: string): Promise<string> {
   const body = { ...(dag_run_id ? { dag_run_id } : {}), logical_date: null, conf };
-  return (await post<{ dag_run_id: string }>(runs(dagId), body)).dag_run_id;
+  return (await write<{ dag_run_id: string }>("POST", runs(dagId), body)).dag_run_id;
+}
+
+/** Stop a run: Airflow ends the tasks of a run that is marked as failed. */
+export async function stopRun(dagId: string, runId: string): Promise<void> {
+  await write("PATCH", run(dagId, runId), { state: "failed" });
+}
+
+/** The request that started a run. A run of a single cell of the grid has its partition's key. */
+export interface RunRequest {
+  conf: Conf;
+  partition_key: string | null;
+}
+
+/** Return the request that started a run, or null if Airflow does not know the run. */
+export async function requestOf(dagId: string, runId: string): Promise<RunRequest | null> {
+  try {
+    const { conf, partition_key } = await ask<ActiveRun>(run(dagId, runId));
+    return { conf: conf ?? {}, partition_key: partition_key ?? null };
+  } catch (problem) {
+    if (problem instanceof Problem && problem.status === 404) return null;
+    throw problem;
+  }
 }
 
 /** Return the state of a run, or null if Airflow does not know the run. */

@@ -13,7 +13,11 @@ interface Begun {
 }
 const begun = new Map<string, Begun>();
 
-/** Begin to load the data that `useLoaded` will request by this key: Airflow renders a page only some time after its script arrives. */
+/**
+ * Begin to load the data that `useLoaded` will request by this key: Airflow renders a page only some time after its script arrives.
+ *
+ * A failed load is forgotten, so that a later `useLoaded` asks again: a run that did not exist may exist by then.
+ */
 export function begin<T>(key: string, load: Promise<T>): Promise<T> {
   const entry: Begun = { load };
   begun.set(key, entry);
@@ -21,7 +25,9 @@ export function begin<T>(key: string, load: Promise<T>): Promise<T> {
     (data) => {
       entry.data = data;
     },
-    () => {}, // `useLoaded` reports the error
+    () => {
+      if (begun.get(key) === entry) begun.delete(key);
+    },
   );
   return load;
 }

@@ -1362,6 +1362,11 @@ export interface components {
             sections: components["schemas"]["Section"][];
             /** Presets */
             presets: components["schemas"]["Preset"][];
+            /**
+             * Stores
+             * @description The stores of the study, also before its first run
+             */
+            stores: components["schemas"]["StoreRecord"][];
         };
         /**
          * FormField

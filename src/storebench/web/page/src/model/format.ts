@@ -56,6 +56,31 @@ export function durations(leastSeconds: number, mostSeconds: number): string {
   return [...new Set([duration(leastSeconds), duration(mostSeconds)])].join(" to ");
 }
 
+/** Round a duration in seconds to at most two digits: an estimate is not more exact. */
+export function roughly(totalSeconds: number): string {
+  if (totalSeconds < 57.5) return `${Math.max(5, 5 * Math.round(totalSeconds / 5))} s`;
+  const minutes = totalSeconds / 60;
+  if (minutes < 19.5) return `${Math.max(1, Math.round(minutes))} min`;
+  if (minutes < 57.5) return `${5 * Math.round(minutes / 5)} min`;
+  const hours = minutes / 60;
+  if (hours < 9.75) return `${Math.round(2 * hours) / 2} h`;
+  return hours < 47.5 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
+}
+
+/** The maximum ratio of the ends of a range for which its middle is an estimate. */
+const NARROW_RANGE = 2;
+
+/** Describe an estimate in seconds as one rounded figure: the middle of a narrow range, or the minimum of a wide range. */
+export function estimateText(leastSeconds: number, mostSeconds: number): string {
+  return isWide(leastSeconds, mostSeconds)
+    ? `at least ${roughly(leastSeconds)}`
+    : `about ${roughly((leastSeconds + mostSeconds) / 2)}`;
+}
+
+/** Return whether the ends of an estimate are too far apart for one figure. */
+export const isWide = (leastSeconds: number, mostSeconds: number) =>
+  mostSeconds > NARROW_RANGE * leastSeconds;
+
 export type Soundness =
   | "verified"
   | "client-bound"

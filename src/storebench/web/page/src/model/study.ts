@@ -11,6 +11,12 @@ export function scalars(study: Study): Metric[] {
   return [...study.metrics, ...study.common].filter((metric) => metric.kind === "scalar");
 }
 
+/** Return the names of the metrics that any of these operations reports, with the common metrics. */
+export function reportedBy(study: Study, operations: string[]): Set<string> {
+  const those = study.operations.filter(({ name }) => operations.includes(name));
+  return new Set([...study.common.map(({ name }) => name), ...those.flatMap(({ metrics }) => metrics)]);
+}
+
 /** Return an attempt's figure of a metric; null if the attempt did not report the metric. */
 export function figureOf(study: Study, attempt: Attempt, name: string): number | null {
   const common = study.common.some((metric) => metric.name === name);

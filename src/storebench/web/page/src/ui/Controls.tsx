@@ -13,7 +13,7 @@ import {
   toggled,
   valueLabel,
 } from "../model/choice";
-import { scalars } from "../model/study";
+import { reportedBy, scalars } from "../model/study";
 
 /** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
@@ -131,17 +131,23 @@ function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
   );
 }
 
-/** Show the menu of metrics: the ranking metric of each operation, the study's metrics, and the common metrics. */
+/**
+ * Show the menu of metrics: the ranking metric of each operation, the study's metrics, and the common metrics. `operations`: only metrics
+ * that one of these operations reports, because the API refuses other metrics.
+ */
 export function MetricMenu({
   study,
+  operations,
   chosen,
   onChoose,
 }: {
   study: Study;
+  operations?: string[];
   chosen: string | undefined;
   onChoose: (name: string) => void;
 }) {
-  const metrics = scalars(study);
+  const reported = reportedBy(study, operations ?? study.operations.map(({ name }) => name));
+  const metrics = scalars(study).filter(({ name }) => reported.has(name));
   const known = !chosen || metrics.some(({ name }) => name === chosen);
   return (
     <label className="sb-field">

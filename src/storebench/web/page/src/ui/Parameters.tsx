@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import type { Parameter } from "../api/types";
+import { HelpText } from "./HelpText";
 
 /** The parameters that differ from their defaults, as texts: the API parses them like the form's texts. */
 export type Typed = Record<string, string>;
@@ -119,9 +120,7 @@ export function ParameterField({
         )}
       </label>
       <FieldProblem id={id} text={problem} />
-      <div className="sb-note" id={`${id}-text`}>
-        {text.replaceAll("**", "")}
-      </div>
+      <HelpText id={`${id}-text`} text={text} />
     </div>
   );
 }

@@ -53,8 +53,19 @@ it("says why a verdict cannot tell, and how many repeats would do", () => {
 
 it("shows the means that the ratio is made of, which medians are not", () => {
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={FOUND} />);
-  const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
-  expect(texts.slice(4, 9)).toEqual(["1.00 s (3)", "1.10 s (3)", "1.02 s", "1.12 s", "1.100"]);
+  const texts = () =>
+    [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent).slice(3);
+  expect(texts()).toEqual(["1.100", "0.900 to 1.300", "1.00 s (3)", "1.10 s (3)"]);
+  fireEvent.click(screen.getByRole("button", { name: "all columns" }));
+  expect(texts()).toEqual([
+    "1.100",
+    "0.900 to 1.300",
+    "1.00 s (3)",
+    "1.10 s (3)",
+    "1.02 s",
+    "1.12 s",
+    "0.4000",
+  ]);
 });
 
 it("has no ratio and no means of figures that have none", () => {
@@ -67,13 +78,15 @@ it("has no ratio and no means of figures that have none", () => {
     ratio_high: null,
   };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [none] }} />);
+  fireEvent.click(screen.getByRole("button", { name: "all columns" }));
   const texts = [...(screen.getAllByRole("row")[1]?.children ?? [])].map((cell) => cell.textContent);
-  expect(texts.slice(6, 10)).toEqual(["–", "–", "–", "–"]);
+  expect([...texts.slice(3, 5), ...texts.slice(7, 9)]).toEqual(["–", "–", "–", "–"]);
 });
 
 it("says of no difference that it is never by chance", () => {
   const sure = { ...ONE, verdict: "worse" as const, p_adjusted: 1e-9 };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [sure] }} />);
+  fireEvent.click(screen.getByRole("button", { name: "all columns" }));
   expect(screen.getByText("< 0.0001")).toBeTruthy();
 });
 
@@ -81,6 +94,18 @@ it("has a mark of its own for what is the same", () => {
   const same = { ...ONE, verdict: "the same" as const, reason: null };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [same] }} />);
   expect(screen.getByText("the same").className).toContain("sb-the-same");
+});
+
+it("says once what all cells have in common, and shows a long reason on request", () => {
+  const long = {
+    ...ONE,
+    reason: "too noisy: with a noise of 80.0% about 1,400 repeats would do, which is many",
+  };
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [long] }} />);
+  expect(screen.getByText("All cells: rows 2,000, seed 7")).toBeTruthy();
+  expect(screen.queryByRole("columnheader", { name: "rows" })).toBeNull();
+  expect(screen.queryByRole("columnheader", { name: "unsound" })).toBeNull();
+  expect(screen.getByText("why").closest("details")).toHaveProperty("open", false);
 });
 
 it("lists no two cells alike: the parameters of their datasets stand beside them", () => {
@@ -127,13 +152,60 @@ describe("a comparison", () => {
     expect(text()).toContain("Above 1, B is slower.");
   });
 
+  it("begins with the verdict: where B is slower, and by how much", () => {
+    const at = (store: string, ratio: number, verdict: Verdict["verdict"]) => ({
+      ...ONE,
+      cell_key: store,
+      store,
+      ratio,
+      verdict,
+    });
+    show(BULK, [
+      at("mongodb", 1.32, "worse"),
+      at("redis", 2, "worse"),
+      at("delta-rs", 0.5, "better"),
+      at("null", 1, "the same"),
+      at("hdfs", 1.1, "cannot tell"),
+    ]);
+    expect(document.querySelector(".sb-verdict-line")?.textContent).toBe(
+      "B is slower at 2 of 5: redis (2×), mongodb (1.32×); faster at 1: delta-rs (0.5×); the same at 1; 1 inconclusive.",
+    );
+    const chart = screen.getByRole("img").closest("figure") as HTMLElement;
+    const follows = (one: Element, other: Element) =>
+      Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
+    expect(follows(screen.getByText(/^B is slower/), chart)).toBe(true);
+    expect(follows(chart, screen.getByRole("region", { name: "Verdicts" }))).toBe(true);
+  });
+
+  it("says so where no difference is sure, and where nothing is compared", () => {
+    show(BULK, [ONE]);
+    expect(text()).toContain("No difference is sure at any of 1.");
+    cleanup();
+    show(BULK, []);
+    expect(text()).toContain("Nothing is compared.");
+  });
+
+  it("offers the metrics that the compared operations report", () => {
+    show(TOY, [sums]);
+    const options = () => screen.getAllByRole("option").map((option) => option.textContent);
+    expect(options()).toContain("space saved");
+    cleanup();
+    const study = {
+      ...TOY,
+      stores: TOY.stores.map((store) => ({ ...store, name: "mongodb", operations: ["sum"] })),
+    };
+    show(study, [sums]);
+    expect(options()).not.toContain("space saved");
+  });
+
   it("has the words, the unit and the way of the metric", () => {
     show(TOY, [sums]);
     expect(screen.getByText("1 compared: 1 better, 0 worse, 0 the same, 0 cannot tell")).toBeTruthy();
     expect(text()).toContain("Above 1, B is better.");
     expect(screen.getByText("1,000 sums/s (3)")).toBeTruthy();
     unfold();
-    expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(2);
+    expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(1);
+    expect(screen.getByText("All cells: rows 2,000, seed 7")).toBeTruthy();
     expect(screen.getByRole("option", { name: "space saved" })).toBeTruthy();
     expect(screen.queryByRole("option", { name: "latency" })).toBeNull();
   });

@@ -1,9 +1,10 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { MemoryRouter } from "react-router-dom";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Draft, Form, FormField } from "../../src/api/types";
+import type { Draft, Form, FormField, StoreRecord } from "../../src/api/types";
 import { Results } from "../../src/Results";
 import { StartView } from "../../src/views/start/StartView";
+import { TOY } from "../data";
 
 const field = (name: string, title: string, changes: Partial<FormField> = {}): FormField => ({
   name,
@@ -20,6 +21,7 @@ const FORM: Form = {
       title: "What is measured",
       fields: [
         field("stores", "Stores", {
+          text: "The engines. [Their page](https://docs.example/stores) has **all**.",
           kind: "list",
           default: ["one", "two"],
           examples: ["one", "two", "two@v8"],
@@ -28,12 +30,17 @@ const FORM: Form = {
       ],
     },
     { title: "Repeats", fields: [field("repeats", "Repeats", { default: 1, examples: [1, 3] })] },
+    { title: "Precision", fields: [field("precision_percent", "Precision, %", { examples: [1] })] },
     {
       title: "Pods",
       fields: [field("cpu_limit", "CPU limit", { kind: "flag", default: false, examples: [true, false] })],
     },
   ],
   presets: [{ name: "small", description: "A first look.", params: { stores: ["one"], rows: 1000 } }],
+  stores: [
+    { ...(TOY.stores[0] as StoreRecord), name: "one", server: "redis", clients: ["direct"] },
+    { ...(TOY.stores[0] as StoreRecord), name: "two", server: null, limit: false, clients: ["a", "b"] },
+  ],
 };
 const NOTHING: Draft = {
   mistakes: [],
@@ -85,8 +92,8 @@ beforeEach(() => {
     const params = searchParams.get("params") ?? "{}";
     asked.push(params);
     const found = JSON.parse(params);
-    if (found.rows === "-5" || found.repeats === "0") {
-      const name = found.rows === "-5" ? "rows" : "repeats";
+    if (found.rows === "-5" || found.cpu_limit === "maybe") {
+      const name = found.rows === "-5" ? "rows" : "cpu_limit";
       return json({ ...NOTHING, mistakes: [{ parameter: name, text: `${name}: no number` }] });
     }
     return json({ ...draft, conf: found });
@@ -117,7 +124,7 @@ const foreseen = () => screen.getByRole("status").textContent ?? "";
 describe("what a run would do", () => {
   it("is there as it opens: cells, operations, and about how long", async () => {
     await show();
-    expect(foreseen()).toBe("2 cells, 4 operations, about 1 min 30 s.");
+    expect(foreseen()).toBe("2 cells, 4 operations, about 2 min.");
     expect(asked).toEqual(["{}"]);
     const lines = within(screen.getByLabelText("The run's cells")).getAllByRole("row");
     expect(lines.map((line) => line.textContent)).toEqual([
@@ -140,12 +147,16 @@ describe("what a run would do", () => {
     };
     await show();
     for (const text of [
-      "202 cells, 4 operations, about 1 min 30 s to 10 min 0 s. For 1 of them, which are like none before",
+      "202 cells, 4 operations, at least 2 min. For 1 of them, which are like none before",
       "It may end earlier",
       "1 of the cells listed below are verified already.",
-      "3 combinations are excluded: one has no client 'tuned'.",
     ])
       expect(foreseen()).toContain(text);
+    expect(screen.getByText(/Up to 10 min if all of the time grows with the rows/)).toBeTruthy();
+    const preview = screen.getByText("Preview of the grid: 202 cells, 3 combinations excluded");
+    expect((preview.closest("details") as HTMLDetailsElement).open).toBe(false);
+    expect(screen.getByText("3 combinations are excluded:")).toBeTruthy();
+    expect(screen.getByText("one has no client 'tuned'")).toBeTruthy();
     expect(screen.getByText("And 201 others.")).toBeTruthy();
   });
 
@@ -182,12 +193,12 @@ describe("a mistake", () => {
   });
 
   it("opens the section that it is in, which stays open", async () => {
-    await show('conf={"repeats":"0"}');
-    const section = () => screen.getByText(/^Repeats: 1 changed/).closest("details") as HTMLDetailsElement;
+    await show('conf={"cpu_limit":"maybe"}');
+    const section = () => screen.getByText(/^Pods: 1 changed/).closest("details") as HTMLDetailsElement;
     expect(section().textContent).toContain("with a mistake");
     expect(section().open).toBe(true);
-    expect((screen.getByText("Pods").closest("details") as HTMLDetailsElement).open).toBe(false);
-    type("Repeats", "3");
+    expect((screen.getByText("Precision").closest("details") as HTMLDetailsElement).open).toBe(false);
+    fireEvent.change(screen.getByLabelText("CPU limit"), { target: { value: "true" } });
     await waitFor(() => expect(section().textContent).not.toContain("with a mistake"));
     expect(section().open).toBe(true);
   });
@@ -200,21 +211,45 @@ describe("the fields", () => {
     expect([box("one").checked, box("two").checked, box("two@v8").checked]).toEqual([true, true, false]);
     fireEvent.click(box("two"));
     fireEvent.click(box("two@v8"));
-    expect(screen.getByLabelText("Stores")).toHaveProperty("value", "one, two@v8");
-    type("Stores", "two");
-    expect([box("one").checked, box("two").checked]).toEqual([false, true]);
-    expect(chosen.conf).toBe('{"stores":"two"}');
-    fireEvent.click(box("two"));
+    expect(chosen.conf).toBe('{"stores":"one, two@v8"}');
+    type("Other stores", "three@x,");
+    expect(screen.getByLabelText("Other stores")).toHaveProperty("value", "three@x,");
+    expect(chosen.conf).toBe('{"stores":"one, two@v8, three@x"}');
+    type("Other stores", "");
+    fireEvent.click(box("two@v8"));
+    fireEvent.click(box("one"));
     expect(chosen.conf, "none is the default").toBe("");
+  });
+
+  it("show each store once, with its kind, its clients and its servers", async () => {
+    await show('conf={"stores":"two@v8"}');
+    const cards = [...screen.getByRole("group", { name: "Stores" }).querySelectorAll(".sb-store-card")];
+    expect(cards.map((card) => card.textContent)).toEqual([
+      " oneserver redis · client direct",
+      " twoengine in the pod · clients a, bservers that the run provisions v8",
+    ]);
+    expect(cards.map((card) => card.classList.contains("sb-chosen"))).toEqual([false, true]);
+  });
+
+  it("have a short help, whose links lead somewhere", async () => {
+    await show();
+    const group = within(screen.getByRole("group", { name: "Stores" }));
+    expect(group.getByText("The engines.")).toBeTruthy();
+    expect(group.getByText("more").closest("details")?.open).toBe(false);
+    const link = group.getByRole("link", { name: "Their page" });
+    expect(link.getAttribute("href")).toBe("https://docs.example/stores");
   });
 
   it("take a preset, say what it is, and are those of the address", async () => {
     await show();
-    fireEvent.change(screen.getByLabelText("Preset"), { target: { value: "small" } });
+    const preset = (name: RegExp) => screen.getByRole("button", { name }).getAttribute("aria-pressed");
+    expect(preset(/^defaults/)).toBe("true");
+    fireEvent.click(screen.getByRole("button", { name: /^small/ }));
+    expect(preset(/^small/)).toBe("true");
     expect(screen.getByText("A first look.")).toBeTruthy();
     expect(JSON.parse(chosen.conf ?? "")).toEqual({ stores: "one", rows: "1000" });
     type("Rows", "5");
-    expect(screen.getByLabelText("Preset")).toHaveProperty("value", "");
+    expect([preset(/^small/), preset(/^defaults/)]).toEqual(["false", "false"]);
     cleanup();
     await show('conf={"cpu_limit":true}');
     expect(screen.getByLabelText("CPU limit")).toHaveProperty("value", "true");
@@ -225,6 +260,12 @@ describe("the fields", () => {
     expect(screen.getByText("This DAG is paused in Airflow.")).toBeTruthy();
     fireEvent.change(screen.getByLabelText("Study"), { target: { value: "study" } });
     expect(chosen).toEqual({ dag: "study", conf: "" });
+    cleanup();
+    await show("run=other/manual__1");
+    expect(screen.getByLabelText("Study"), "of the run in the address").toHaveProperty("value", "other");
+    cleanup();
+    await show("run=latest");
+    expect(screen.getByLabelText("Study")).toHaveProperty("value", "study");
     cleanup();
     await show("", "study");
     expect(screen.queryByLabelText("Study")).toBeNull();

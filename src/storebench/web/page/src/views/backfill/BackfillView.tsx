@@ -7,7 +7,7 @@ import type { Grid, GridCell } from "../../api/types";
 import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
 import type { Choose } from "../../model/choice";
-import { durations, moment } from "../../model/format";
+import { estimateText, moment } from "../../model/format";
 import { sqlOfGrid } from "../../model/sql";
 import { ParameterFields, type Typed, textOf, typedOf } from "../../ui/Parameters";
 import { ScrollTable } from "../../ui/ScrollTable";
@@ -140,7 +140,7 @@ export function Cells({
       <GridExports dag={dag} grid={grid} />
       <ScrollTable
         label="The grid's cells"
-        columns={["measure", "cell", "date, UTC", "state", "operations", "about"]}
+        columns={["measure", "cell", "date, UTC", "state", "operations", "time"]}
         className="sb-grid"
       >
         {grid.cells.map((cell) => (
@@ -166,7 +166,7 @@ export function Cells({
             </td>
             <td className="sb-number">{cell.operations || "–"}</td>
             <td className="sb-number">
-              {cell.operations ? durations(cell.expected_s, cell.expected_most_s) : "–"}
+              {cell.operations ? estimateText(cell.expected_s, cell.expected_most_s) : "–"}
             </td>
           </tr>
         ))}
@@ -200,7 +200,7 @@ function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
               "date, UTC": new Date(cell.date).toISOString().slice(0, 19),
               state: cell.state,
               operations: String(cell.operations || "–"),
-              about: cell.operations ? durations(cell.expected_s, cell.expected_most_s) : "–",
+              time: cell.operations ? estimateText(cell.expected_s, cell.expected_most_s) : "–",
             })),
             theme,
           )
@@ -263,8 +263,7 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
       {started ? (
         <p className="sb-state" role="status">
           <strong>{count(started, "run")} started.</strong> Follow each run under{" "}
-          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists the runs</a>, and can stop
-          them: select the runs there, and mark them as failed.
+          <Link to="?view=run">Run</Link>. <a href={runsLink(dag)}>Airflow lists the runs</a>, too.
         </p>
       ) : null}
     </>
@@ -282,7 +281,7 @@ function chosenText(cells: GridCell[]): string {
     ? `Chosen: ${count(cells.length, "cell")} with ${count(
         sum((cell) => cell.operations),
         "operation",
-      )}, about ${durations(
+      )}, ${estimateText(
         sum((cell) => cell.expected_s),
         sum((cell) => cell.expected_most_s),
       )}.${guess}`

@@ -13,6 +13,7 @@ import { linkTargetOf, toHistory } from "../../model/lead";
 import { originColumns, originText, together } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { metricNamed } from "../../model/study";
+
 import { Filters, MetricMenu, OrderMenu } from "../../ui/Controls";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
@@ -21,6 +22,7 @@ import { RunMenu } from "../run/RunMenu";
 import { DecidingPanel } from "./DecidingPanel";
 import { type Asked, idsOf, isOfSeveral, OfValues, SideLine, sideName, sideText, valuesText } from "./Sides";
 import { type StudyComparison, textsOf, VerdictTable } from "./VerdictTable";
+import { verdictParts } from "./verdicts";
 
 interface Props {
   runs: Run[];
@@ -144,8 +146,13 @@ export function Compared({
   }, [study, all, cells, asked]);
   const counts = countsOf(study, comparison.verdicts);
   const note = `${comparison.test}; B / A is the ratio of the geometric means, which an outlier moves more than a median; a difference within ${comparison.margin_percent} % does not count; the same: the whole interval is within ${comparison.margin_percent} %.`;
+  const inconclusive = all.verdicts.filter(({ verdict }) => verdict === "cannot tell").length;
   return (
     <>
+      <VerdictLine study={study} comparison={comparison} />
+      {sides && inconclusive ? (
+        <DecidingPanel key={JSON.stringify(sides)} asked={sides} inconclusive={inconclusive} />
+      ) : null}
       {sides?.by ? (
         <SideLine runs={comparison.after} label="" />
       ) : (
@@ -166,18 +173,20 @@ export function Compared({
       ) : null}
       {comparison.caution ? <p className="sb-state">{comparison.caution}.</p> : null}
       <div className="sb-fields">
-        <MetricMenu study={study} chosen={metric} onChoose={(name) => choose({ metric: name })} />
+        <MetricMenu
+          study={study}
+          operations={operationsIn(study, all)}
+          chosen={metric}
+          onChoose={(name) => choose({ metric: name })}
+        />
         <OrderMenu choice={choice} />
         <Filters study={study} cells={cells} choice={choice} />
       </div>
-      <p className="sb-line">
-        {comparison.verdicts.length} compared: {counts.join(", ")}
-      </p>
-      {sides && all.verdicts.some(({ verdict }) => verdict === "cannot tell") ? (
-        <DecidingPanel key={JSON.stringify(sides)} asked={sides} />
-      ) : null}
       {comparison.verdicts.some(hasRatio) ? <Ratios {...{ study, comparison, choice }} /> : null}
       <p className="sb-line">
+        <span>
+          {comparison.verdicts.length} compared: {counts.join(", ")}
+        </span>
         <Exports
           title="the verdicts"
           source={sourceOf(study, comparison)}
@@ -195,6 +204,37 @@ export function Compared({
       <p className="sb-note">{note}</p>
     </>
   );
+}
+
+/** Say in a sentence where B differs from A. */
+function VerdictLine({ study, comparison: { verdicts, no_verdict } }: StudyComparison) {
+  if (!verdicts.length)
+    return (
+      <p className="sb-verdict-line">
+        <strong>Nothing is compared.</strong>{" "}
+        {no_verdict.length ? `The table has the reasons for ${no_verdict.length} cells.` : ""}
+      </p>
+    );
+  const parts = verdictParts(study, verdicts);
+  const open = verdicts.filter(({ verdict }) => verdict === "cannot tell").length;
+  return (
+    <p className="sb-verdict-line">
+      <strong>
+        {parts.length ? `B is ${parts.join("; ")}` : `No difference is sure at any of ${verdicts.length}`}
+      </strong>
+      {open && parts.length ? `; ${open} inconclusive` : ""}.
+      {no_verdict.length ? ` ${no_verdict.length} cannot be compared.` : ""}
+    </p>
+  );
+}
+
+/** Return the operations that the compared runs measure, whatever the metric: the operations of their stores. */
+function operationsIn(study: Study, { before, after }: Comparison): string[] {
+  const stores = new Set(
+    [...before, ...after].flatMap((run) => run.stores.map((name) => name.split("@")[0])),
+  );
+  const known = study.stores.filter(({ name }) => stores.has(name));
+  return (known.length ? known : study.stores).flatMap(({ operations }) => operations);
 }
 
 /** Compare verdicts by B / A, smallest first; verdicts without a ratio come last. */

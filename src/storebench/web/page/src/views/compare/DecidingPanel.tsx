@@ -4,6 +4,7 @@ import { type Conf, runsLink, startRun } from "../../api/airflow";
 import { get, Problem } from "../../api/api";
 import { useLoaded } from "../../api/loading";
 import type { Deciding, Draft } from "../../api/types";
+import { estimateText } from "../../model/format";
 import { Ready } from "../../ui/States";
 import { NoPermission } from "../start/Dags";
 import { amountText } from "../start/StartView";
@@ -11,20 +12,34 @@ import type { Asked } from "./Sides";
 
 const LEAST = 5;
 
-/** Show the runs that would decide inconclusive verdicts, and start them. */
-export function DecidingPanel({ asked }: { asked: Asked }) {
+/** Say what would decide the inconclusive verdicts. On request, show these runs, and start them. */
+export function DecidingPanel({ asked, inconclusive }: { asked: Asked; inconclusive: number }) {
   const [open, setOpen] = useState(false);
+  const loaded = useLoaded((signal) => plan(asked, signal), `deciding ${JSON.stringify(asked)}`);
   return (
     <>
       <p className="sb-line">
+        <span>
+          {inconclusive} inconclusive{loaded.data ? `: ${outlookText(loaded.data)}` : ""}.
+        </span>
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
           measure these in turns
         </button>
-        repeats the inconclusive comparisons until they are probably decided
       </p>
-      {open ? <Turns asked={asked} /> : null}
+      {open ? <Ready of={loaded}>{(planned) => <InTurns {...planned} asked={asked} />}</Ready> : null}
     </>
   );
+}
+
+/** Describe the runs that would probably decide the inconclusive verdicts. */
+function outlookText({ deciding, turn }: Planned): string {
+  if (deciding.refused !== null) return "more repeats cannot decide these";
+  const { expected_s, expected_most_s } = together(turn);
+  const { turns } = deciding;
+  return `${turns} more repeats of each side would probably decide, ${estimateText(
+    turns * expected_s,
+    turns * expected_most_s,
+  )}`;
 }
 
 /** The deciding runs, and the drafts of one turn. */
@@ -40,11 +55,6 @@ async function plan(asked: Asked, signal: AbortSignal): Promise<Planned> {
     once.map((params) => get("/api/draft", { dag: deciding.dag_id, params }, signal)),
   );
   return { deciding, turn };
-}
-
-function Turns({ asked }: { asked: Asked }) {
-  const loaded = useLoaded((signal) => plan(asked, signal), `deciding ${JSON.stringify(asked)}`);
-  return <Ready of={loaded}>{(planned) => <InTurns {...planned} asked={asked} />}</Ready>;
 }
 
 /** Sum the drafts of a turn's sides. */

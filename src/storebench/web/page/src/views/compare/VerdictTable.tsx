@@ -1,9 +1,12 @@
+import { type ReactNode, useState } from "react";
 import type { Comparison, NoVerdict, Study, Verdict } from "../../api/types";
 import { labelText } from "../../charts/charts";
 import {
   type CellName,
   cellLabel,
   datasetNamesOf,
+  datasetsText,
+  differing,
   isNumeric,
   placeOf,
   titleOf,
@@ -21,76 +24,93 @@ export interface StudyComparison {
   comparison: Comparison;
 }
 
-/** Show a line for each cell and operation, with its verdict or the reason why there is none. */
+/** The length of a text from which the table shows the text only on request. */
+const LONG = 60;
+
+/** Show a line for each cell and operation, with its verdict or the reason why there is none. Columns that few users read are folded. */
 export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
-  const names = datasetNamesOf(study);
+  const [all, setAll] = useState(false);
+  const { verdicts, no_verdict } = comparison;
+  const cells: (CellName & { remarks: string[] })[] = [...verdicts, ...no_verdict];
+  const names = differing(cells, datasetNamesOf(study));
+  const isUnsound = cells.some(({ remarks }) => remarks.length);
   const place = (cell: CellName) =>
     names.map((name) => (
       <td key={name} className={isNumeric(study, name) ? "sb-number" : undefined}>
         {valueText(placeOf(cell, name))}
       </td>
     ));
+  const more = all ? ["A: geometric mean", "B: geometric mean", "p, adjusted"] : [];
+  const figures = ["B / A", "95 % interval", "A: median (n)", "B: median (n)", ...more];
+  const named = (cell: CellName & { operation: string }, metric?: string | null) => (
+    <th scope="row">
+      <Lead choice={choice} to={toHistory(cell as Verdict, metric ?? "")}>
+        {cellLabel(study, cell)}
+      </Lead>
+    </th>
+  );
+  const remarks = (texts: string[]) => (isUnsound ? <td>{texts.join("; ") || NONE}</td> : null);
   return (
-    <ScrollTable
-      label="Verdicts"
-      columns={[
-        "cell",
-        ...names.map((name) => titleOf(study, name)),
-        "operation",
-        "A: median (n)",
-        "B: median (n)",
-        "A: geometric mean",
-        "B: geometric mean",
-        "B / A",
-        "95 % interval",
-        "p, adjusted",
-        "B is",
-        "unsound",
-      ]}
-    >
-      {comparison.verdicts.map((verdict) => (
-        <tr key={`${verdict.cell_key} ${verdict.operation}`}>
-          <th scope="row">
-            <Lead choice={choice} to={toHistory(verdict, verdict.metric ?? "")}>
-              {cellLabel(study, verdict)}
-            </Lead>
-          </th>
-          {place(verdict)}
-          <td>{verdict.operation}</td>
-          {sidesOf(verdict).map(([side, text]) => (
-            <td key={side} className="sb-number">
-              {text}
+    <>
+      <p className="sb-line">
+        {cells.length && !names.length ? <span>All cells: {datasetsText(study, cells)}</span> : null}
+        <button type="button" aria-pressed={all} onClick={() => setAll(!all)}>
+          all columns
+        </button>
+      </p>
+      <ScrollTable
+        label="Verdicts"
+        className="sb-verdicts"
+        columns={[
+          "cell",
+          ...names.map((name) => titleOf(study, name)),
+          "operation",
+          "B is",
+          ...figures,
+          ...(isUnsound ? ["unsound"] : []),
+        ]}
+      >
+        {verdicts.map((verdict) => (
+          <tr key={`${verdict.cell_key} ${verdict.operation}`}>
+            {named(verdict, verdict.metric)}
+            {place(verdict)}
+            <td>{verdict.operation}</td>
+            <td className={`sb-verdict sb-${verdict.verdict.replace(" ", "-")}`}>
+              {labelText(verdict)}
+              <Reason text={verdict.reason} />
             </td>
-          ))}
-          <td className="sb-number">{timesText(verdict)}</td>
-          <td className="sb-number">
-            {verdict.ratio_low === null || verdict.ratio_high === null
-              ? NONE
-              : `${ratioText(verdict.ratio_low)} to ${ratioText(verdict.ratio_high)}`}
-          </td>
-          <td className="sb-number">{chanceText(verdict.p_adjusted)}</td>
-          <td className={`sb-verdict sb-${verdict.verdict.replace(" ", "-")}`}>
-            {labelText(verdict)}
-            {verdict.reason ? <span className="sb-reason">{verdict.reason}</span> : null}
-          </td>
-          <td>{verdict.remarks.join("; ") || NONE}</td>
-        </tr>
-      ))}
-      {comparison.no_verdict.map((pair) => (
-        <tr key={`${pair.cell_key} ${pair.operation}`}>
-          <th scope="row">
-            <Lead choice={choice} to={toHistory(pair)}>
-              {cellLabel(study, pair)}
-            </Lead>
-          </th>
-          {place(pair)}
-          <td>{pair.operation}</td>
-          <td colSpan={7}>{pair.reason}</td>
-          <td className="sb-verdict">no verdict</td>
-          <td>{pair.remarks.join("; ") || NONE}</td>
-        </tr>
-      ))}
-    </ScrollTable>
+            {figuresOf(verdict, all).map(([name, text]) => (
+              <td key={name} className="sb-number">
+                {text}
+              </td>
+            ))}
+            {remarks(verdict.remarks)}
+          </tr>
+        ))}
+        {no_verdict.map((pair) => (
+          <tr key={`${pair.cell_key} ${pair.operation}`}>
+            {named(pair)}
+            {place(pair)}
+            <td>{pair.operation}</td>
+            <td className="sb-verdict">no verdict</td>
+            <td colSpan={figures.length}>{pair.reason}</td>
+            {remarks(pair.remarks)}
+          </tr>
+        ))}
+      </ScrollTable>
+    </>
+  );
+}
+
+/** Show the reason of a verdict; a long reason on request. */
+function Reason({ text }: { text: string | null }): ReactNode {
+  if (!text) return null;
+  if (text.length <= LONG) return <span className="sb-reason">{text}</span>;
+  return (
+    <details>
+      <summary>why</summary>
+      <span className="sb-reason">{text}</span>
+    </details>
   );
 }
 
@@ -106,22 +126,40 @@ export function textsOf(study: Study, { verdicts, no_verdict }: Comparison): Rec
   });
   return [
     ...verdicts.map((verdict) => {
-      const [[, a], [, b]] = sidesOf(verdict);
-      return line(verdict, a, b, timesText(verdict), labelText(verdict));
+      const { before, after } = mediansOf(verdict);
+      return line(verdict, before, after, timesText(verdict), labelText(verdict));
     }),
     ...no_verdict.map((pair) => line(pair, NONE, NONE, NONE, pair.reason)),
   ];
 }
 
-/** Format the figures of both sides: medians with the number of repeats, then means. */
-function sidesOf(verdict: Verdict): [[string, string], [string, string], [string, string], [string, string]] {
-  const { text } = compared(verdict.unit, [verdict.median_before, verdict.median_after]);
-  return [
-    ["median A", `${text(verdict.median_before)} (${verdict.n_before})`],
-    ["median B", `${text(verdict.median_after)} (${verdict.n_after})`],
-    ["mean A", text(verdict.mean_before)],
-    ["mean B", text(verdict.mean_after)],
+const sideFigures = ({ unit, median_before, median_after }: Verdict) =>
+  compared(unit, [median_before, median_after]);
+
+/** Format the medians of both sides, with the number of repeats. */
+function mediansOf(verdict: Verdict): { before: string; after: string } {
+  const { text } = sideFigures(verdict);
+  return {
+    before: `${text(verdict.median_before)} (${verdict.n_before})`,
+    after: `${text(verdict.median_after)} (${verdict.n_after})`,
+  };
+}
+
+/** Format the figures of a verdict by the name of their column. `all`: also the means that the ratio is made of, and the probability. */
+function figuresOf(verdict: Verdict, all: boolean): [string, string][] {
+  const { ratio_low, ratio_high, mean_before, mean_after, p_adjusted } = verdict;
+  const { before, after } = mediansOf(verdict);
+  const { text } = sideFigures(verdict);
+  const interval =
+    ratio_low === null || ratio_high === null ? NONE : `${ratioText(ratio_low)} to ${ratioText(ratio_high)}`;
+  const few: [string, string][] = [
+    ["ratio", timesText(verdict)],
+    ["interval", interval],
+    ["median A", before],
+    ["median B", after],
   ];
+  if (!all) return few;
+  return [...few, ["mean A", text(mean_before)], ["mean B", text(mean_after)], ["p", chanceText(p_adjusted)]];
 }
 
 const timesText = ({ ratio }: Verdict) => (ratio === null ? NONE : ratioText(ratio));

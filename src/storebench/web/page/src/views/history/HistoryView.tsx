@@ -9,7 +9,7 @@ import { type Choice, hiddenOf } from "../../model/choice";
 import { toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
-import { metricNamed, titleOfOperation } from "../../model/study";
+import { metricNamed, reportedBy, titleOfOperation } from "../../model/study";
 import { grouped, unitOf } from "../../model/units";
 import { MetricMenu } from "../../ui/Controls";
 import { Legend } from "../../ui/Legend";
@@ -76,8 +76,8 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
       {(study) => {
         const operation =
           study.operations.find((candidate) => candidate.name === asked) ?? study.operations[0];
-        const known = metric && metricNamed(study, metric) ? metric : undefined;
         if (!operation) return <p className="sb-state">The study {name} is unknown.</p>;
+        const known = metric && reportedBy(study, [operation.name]).has(metric) ? metric : undefined;
         return (
           <>
             <div className="sb-fields">
@@ -96,6 +96,7 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
               </label>
               <MetricMenu
                 study={study}
+                operations={[operation.name]}
                 chosen={known}
                 onChoose={(chosen) => choice.choose({ metric: chosen })}
               />

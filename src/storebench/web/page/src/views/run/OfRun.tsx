@@ -6,6 +6,7 @@ import type { Run } from "../../api/types";
 import { copyText } from "../../ui/clipboard";
 import { textOf, textsOf } from "../../ui/Parameters";
 import { Ready } from "../../ui/States";
+import { StopButton } from "./RunActions";
 import { RunLine } from "./Runs";
 
 const EVERY_MS = 5000;
@@ -74,24 +75,27 @@ async function before(dagId: string, runId: string, signal: AbortSignal): Promis
 }
 
 /** Explain why a run has no results yet, and what the run waits for. */
-function Waiting({ dagId, state, before, label }: Waits & { label: string | undefined }) {
+function Waiting({ dagId, runId, state, before, label }: Waits & { label: string | undefined }) {
   const which = label ? <strong>{label} </strong> : null;
   if (state === "queued")
     return (
-      <p className="sb-state" role="status">
-        {which}
-        <strong>
-          {before.length ? "Queued behind " : "Queued."}
-          {before.map(({ dag_run_id, state }, place) => (
-            <span key={dag_run_id}>
-              {place ? ", " : ""}
-              <a href={runLink(dagId, dag_run_id)}>{dag_run_id}</a> ({state})
-            </span>
-          ))}
-        </strong>{" "}
-        Runs of a DAG execute one after the other. {before.length ? "" : "This run is next. "}If the DAG is
-        paused, the run waits until you unpause the DAG.
-      </p>
+      <>
+        <p className="sb-state" role="status">
+          {which}
+          <strong>
+            {before.length ? "Queued behind " : "Queued."}
+            {before.map(({ dag_run_id, state }, place) => (
+              <span key={dag_run_id}>
+                {place ? ", " : ""}
+                <a href={runLink(dagId, dag_run_id)}>{dag_run_id}</a> ({state})
+              </span>
+            ))}
+          </strong>{" "}
+          Runs of a DAG execute one after the other. {before.length ? "" : "This run is next. "}If the DAG is
+          paused, the run waits until you unpause the DAG.
+        </p>
+        <StopButton dagId={dagId} runId={runId} />
+      </>
     );
   if (state === "running")
     return (

@@ -8,7 +8,7 @@ import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
 import { columns, datasetsText, labels, namesOf } from "../../model/cells";
 import { type Choice, isShown } from "../../model/choice";
-import { durations, SIGNS } from "../../model/format";
+import { estimateText, SIGNS } from "../../model/format";
 import { type Square, type State, secondsLeft, square } from "../../model/matrix";
 import { originColumns, originOf, sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
@@ -16,6 +16,9 @@ import { metricsByRank, operationsOf, resultText } from "../../model/study";
 import { Filters } from "../../ui/Controls";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
+import { type Failure, Failures } from "./Failures";
+import { LiveCharts } from "./LiveChart";
+import { RunActions } from "./RunActions";
 import { ended, RunLine, took } from "./Runs";
 
 const EVERY_MS = 5000;
@@ -168,12 +171,12 @@ interface Shown {
 export function Grid({ live, choice, written = false }: Shown) {
   const { run, study, squares } = live;
   if (run.state === "refused") return <RunLine run={run} />;
-  const remaining =
-    run.state === "running" && !written
-      ? [run.expected_s, run.expected_most_s ?? run.expected_s]
-          .map((expected_s) => secondsLeft(ended(run), run.planned, took(run), expected_s))
-          .filter((seconds) => seconds !== null)
-      : [];
+  const isLive = run.state === "running" && !written;
+  const remaining = isLive
+    ? [run.expected_s, run.expected_most_s ?? run.expected_s]
+        .map((expected_s) => secondsLeft(ended(run), run.planned, took(run), expected_s))
+        .filter((seconds) => seconds !== null)
+    : [];
   const operations = runOperations(study, live.turns).map((operation) => operation.name);
   const names = namesOf(study, live.turns);
   const turns = live.turns.filter(isShown(choice.asked, names));
@@ -211,22 +214,35 @@ export function Grid({ live, choice, written = false }: Shown) {
       ]),
     ),
   }));
+  const linkTo = (turn: Turn, operation: string) =>
+    written || turn.map_index === null ? null : taskLink(run.dag_id, run.airflow_run_id, operation, turn);
+  const all = live.turns.flatMap((turn) =>
+    operations.map((operation) => ({
+      turn,
+      operation,
+      square: squares.get(place(turn, operation)) as Square,
+    })),
+  );
+  const failures = all
+    .filter(({ square }) => square.state === "failed")
+    .map(
+      ({ turn, operation, square }): Failure => ({
+        operation,
+        cell: label(turn),
+        repeat: repeatLabel(turn),
+        square,
+        link: linkTo(turn, operation),
+      }),
+    );
+  const missing = all.filter(({ square }) => MISSING.has(square.state)).length;
+  const states = new Set(all.map(({ square }) => square.state));
   return (
     <>
       <RunLine run={run} />
-      {run.reason ? (
-        <p className="sb-state sb-problem">
-          <strong>This run ended early.</strong> {run.reason}
-        </p>
-      ) : null}
-      {run.to_close ? (
-        <p className="sb-state sb-problem">
-          A run with the same parameters and <code>skip_done</code> does the remaining operations.
-        </p>
-      ) : null}
       <div className="sb-progress">
         <progress max={run.planned || 1} value={ended(run)} aria-label="Operations done" />{" "}
-        {remaining.length ? `about ${durations(Math.min(...remaining), Math.max(...remaining))} left` : ""}
+        {remaining.length ? `${estimateText(Math.min(...remaining), Math.max(...remaining))} left` : ""}
+        {written ? null : <RunActions run={run} missing={missing} />}
         <Exports
           run={run.id}
           sql={sqlOf({ study, cells: live.turns, runs: [run.id] })}
@@ -237,12 +253,41 @@ export function Grid({ live, choice, written = false }: Shown) {
           spec={(_, theme) => tableSpec(texts, theme)}
         />
       </div>
+      {isLive ? (
+        <Now
+          running={all
+            .filter(({ square }) => square.state === "running")
+            .map(
+              ({ turn, operation, square }) =>
+                `${operation} of ${label(turn)}, repeat ${repeatLabel(turn)}${phaseText(square)}`,
+            )}
+        />
+      ) : null}
+      <Failures failures={failures} />
+      {run.reason ? (
+        <p className="sb-state sb-problem">
+          <strong>This run ended early.</strong> {run.reason}
+        </p>
+      ) : null}
+      {run.to_close ? (
+        <p className="sb-state sb-problem">
+          A run with the same parameters and <code>skip_done</code> does the remaining operations.
+        </p>
+      ) : null}
+      {written ? null : (
+        <LiveCharts
+          {...{ study, operations, choice }}
+          attempts={live.attempts.filter(isShown(choice.asked, names))}
+        />
+      )}
       <p className="sb-legend">
-        {Object.entries(STATES).map(([state, sign]) => (
-          <span key={state} className={`sb-square sb-${state.replace(" ", "-")}`}>
-            <span aria-hidden="true">{sign}</span> {state}
-          </span>
-        ))}
+        {Object.entries(STATES)
+          .filter(([state]) => states.has(state as State))
+          .map(([state, sign]) => (
+            <span key={state} className={`sb-square sb-${state.replace(" ", "-")}`}>
+              <span aria-hidden="true">{sign}</span> {state}
+            </span>
+          ))}
       </p>
       <div className="sb-fields">
         <Filters study={study} cells={live.turns} choice={choice} />
@@ -256,11 +301,7 @@ export function Grid({ live, choice, written = false }: Shown) {
               <SquareCell
                 key={operation}
                 study={study}
-                link={
-                  written || turn.map_index === null
-                    ? null
-                    : taskLink(run.dag_id, run.airflow_run_id, operation, turn)
-                }
+                link={linkTo(turn, operation)}
                 of={squares.get(place(turn, operation)) as Square}
               />
             ))}
@@ -268,6 +309,22 @@ export function Grid({ live, choice, written = false }: Shown) {
         ))}
       </ScrollTable>
     </>
+  );
+}
+
+/** The states of operations that a run with `skip_done` measures. */
+const MISSING = new Set<State>(["failed", "stopped", "not run", "disturbed"]);
+
+/** Describe the phase of a running operation. */
+const phaseText = ({ detail }: Square) => (detail ? `: ${detail.replaceAll("_", " ")}` : "");
+
+/** Show the operations that are measured now, with their phases. */
+function Now({ running }: { running: string[] }) {
+  return (
+    <p className="sb-now">
+      <strong>Now:</strong>{" "}
+      {running.length ? running.join("; ") : "no operation is running; Airflow prepares the next step"}
+    </p>
   );
 }
 

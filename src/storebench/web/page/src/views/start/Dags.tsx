@@ -6,7 +6,7 @@ import { Ready } from "../../ui/States";
 
 const EVERY_MS = 15_000;
 
-/** Show a view of a study's DAG: the DAG of the page, or a chosen DAG. `clears` is the parameter of the address that another choice resets. */
+/** Show a view of a study's DAG: the DAG of the page, a chosen DAG, or the DAG of the run in the address. `clears` is the parameter of the address that another choice resets. */
 export function OfDag({
   dagId,
   asked,
@@ -24,7 +24,8 @@ export function OfDag({
   return (
     <Ready of={loaded} empty={<p className="sb-state">There is no study whose DAG you may see.</p>}>
       {(dags) => {
-        const dag = dagId ?? asked.get("dag") ?? (dags[0]?.dag_id as string);
+        const ofRun = dags.find(({ dag_id }) => dag_id === dagOfRun(asked));
+        const dag = dagId ?? asked.get("dag") ?? ofRun?.dag_id ?? (dags[0]?.dag_id as string);
         return (
           <>
             {dagId ? null : (
@@ -50,6 +51,12 @@ export function OfDag({
       }}
     </Ready>
   );
+}
+
+/** Return the DAG in the ID of the run in the address; undefined without a run, and for a name such as `latest`. */
+function dagOfRun(asked: URLSearchParams): string | undefined {
+  const [dag, ...run] = (asked.get("run") ?? "").split("/");
+  return run.length ? dag : undefined;
 }
 
 /** Tell the user that the permission to start runs is missing. */

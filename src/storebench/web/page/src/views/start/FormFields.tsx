@@ -1,6 +1,9 @@
-import { type ReactNode, useId, useState } from "react";
-import type { Form, FormField, Section } from "../../api/types";
-import { FieldProblem, ParameterField, type Typed, textOfValue, textsOf } from "../../ui/Parameters";
+import { type ReactNode, useState } from "react";
+import type { Form, FormField, Section, StoreRecord } from "../../api/types";
+import { firstSentence } from "../../ui/HelpText";
+import { ParameterField, type Typed, textsOf } from "../../ui/Parameters";
+import { ListField } from "./ListField";
+import { StoreCards } from "./StoreCards";
 
 interface Props {
   form: Form;
@@ -8,53 +11,82 @@ interface Props {
   change: (after: Typed) => void;
   /** The mistakes by the name of the field. */
   mistakes: ReadonlyMap<string, string>;
+  /** The estimate of the run, beside the amount of work. */
+  estimate: ReactNode;
 }
 
-/** Show the parameters of a run by section. The first section, what to measure, is open; the other sections are folded. */
-export function FormFields({ form, typed, change, mistakes }: Props) {
+/** The parameters of the amount of work, which every study has. */
+const AMOUNT = ["rows", "seed", "repeats"];
+const STORES = "stores";
+
+/** Show the parameters of a run in steps: what to measure, and how much. The sections that few users change are folded. */
+export function FormFields({ form, typed, change, mistakes, estimate }: Props) {
   const set = (name: string, value: string) => {
     const { [name]: _, ...others } = typed;
     change(value.trim() ? { ...others, [name]: value } : others);
   };
-  const [first, ...others] = form.sections;
-  const fields = (section: Section) => (
-    <div className="sb-parameters">
-      {section.fields.map((field) => {
-        const Field = field.kind === "list" ? ListField : ParameterField;
-        return (
-          <Field
-            key={field.name}
-            of={field}
-            value={typed[field.name] ?? ""}
-            set={(to) => set(field.name, to)}
-            problem={mistakes.get(field.name)}
-          />
-        );
-      })}
-    </div>
+  const shown = (field: FormField) => (
+    <FieldOf
+      key={field.name}
+      of={field}
+      stores={form.stores}
+      value={typed[field.name] ?? ""}
+      set={(to) => set(field.name, to)}
+      problem={mistakes.get(field.name)}
+    />
   );
+  const all = form.sections.flatMap(({ fields }) => fields);
+  const [what, ...others] = form.sections.map(
+    (section): Section => ({
+      ...section,
+      fields: section.fields.filter(({ name }) => !AMOUNT.includes(name)),
+    }),
+  );
+  const wide = ({ name }: FormField) => name === STORES;
   return (
     <>
-      {form.presets.length ? <Presets form={form} typed={typed} change={change} /> : null}
-      {first ? (
-        <fieldset>
-          <legend>{first.title}</legend>
-          {fields(first)}
-        </fieldset>
-      ) : null}
-      {others.map((section) => (
-        <Folded
-          key={section.title}
-          title={section.title}
-          changed={section.fields.filter(({ name }) => name in typed).length}
-          isWrong={section.fields.some(({ name }) => mistakes.has(name))}
-        >
-          {fields(section)}
-        </Folded>
-      ))}
-      <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
+      <section className="sb-step" aria-labelledby="sb-what">
+        <h3 id="sb-what">1. What</h3>
+        {form.presets.length ? <Presets form={form} typed={typed} change={change} /> : null}
+        {what?.fields.filter(wide).map(shown)}
+        <div className="sb-parameters">{what?.fields.filter((field) => !wide(field)).map(shown)}</div>
+      </section>
+      <section className="sb-step" aria-labelledby="sb-how-much">
+        <h3 id="sb-how-much">2. How much</h3>
+        <div className="sb-amounts">
+          <div className="sb-parameters">{all.filter(({ name }) => AMOUNT.includes(name)).map(shown)}</div>
+          {estimate}
+        </div>
+        {others
+          .filter(({ fields }) => fields.length)
+          .map((section) => (
+            <Folded
+              key={section.title}
+              title={section.title}
+              changed={section.fields.filter(({ name }) => name in typed).length}
+              isWrong={section.fields.some(({ name }) => mistakes.has(name))}
+            >
+              <div className="sb-parameters">{section.fields.map(shown)}</div>
+            </Folded>
+          ))}
+        <p className="sb-note">An empty field has the DAG's default, shown in grey.</p>
+      </section>
     </>
   );
+}
+
+function FieldOf({
+  stores,
+  ...field
+}: {
+  of: FormField;
+  stores: StoreRecord[];
+  value: string;
+  set: (value: string) => void;
+  problem?: string;
+}) {
+  if (field.of.name === STORES) return <StoreCards stores={stores} {...field} />;
+  return field.of.kind === "list" ? <ListField {...field} /> : <ParameterField {...field} />;
 }
 
 /** Show a section that is open if one of its fields was changed or has a mistake, until the user folds it. */
@@ -84,88 +116,33 @@ function Folded({
   );
 }
 
-/** Show the menu of presets. A preset fills all fields. */
+/** Show the presets, and the DAG's defaults. A preset fills all fields. */
 function Presets({ form, typed, change }: Pick<Props, "form" | "typed" | "change">) {
-  const id = useId();
   const now = JSON.stringify(sorted(typed));
-  const chosen = form.presets.find(({ params }) => JSON.stringify(sorted(textsOf(params))) === now);
-  const choose = (name: string) => {
-    const preset = form.presets.find((preset) => preset.name === name);
-    change(preset ? textsOf(preset.params) : {});
-  };
+  const isNow = (params: Typed) => JSON.stringify(sorted(params)) === now;
+  const all = [
+    { name: "defaults", description: "The DAG's defaults.", params: {} },
+    ...form.presets.map((preset) => ({ ...preset, params: textsOf(preset.params) })),
+  ];
   return (
-    <div className="sb-fields">
-      <label className="sb-field">
-        Preset
-        <select
-          value={chosen?.name ?? ""}
-          aria-describedby={id}
-          onChange={(event) => choose(event.target.value)}
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset has a border of its own
+    <div className="sb-cards" role="group" aria-label="Presets">
+      {all.map(({ name, description, params }) => (
+        <button
+          key={name}
+          type="button"
+          className="sb-preset"
+          aria-pressed={isNow(params)}
+          onClick={() => change(params)}
         >
-          <option value="">{Object.keys(typed).length ? "as below" : "the DAG's defaults"}</option>
-          {form.presets.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <span className="sb-note" id={id}>
-        {chosen?.description}
-      </span>
+          <strong>{name}</strong>
+          <span className="sb-about" title={description}>
+            {firstSentence(description)[0]}
+          </span>
+        </button>
+      ))}
     </div>
   );
 }
 
 const sorted = (typed: Typed) => Object.entries(typed).sort(([one], [other]) => (one < other ? -1 : 1));
-
-const partsOf = (text: string) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter(Boolean);
-
-/** Show a field of values separated by commas, with a checkbox for each known value. Other values can be typed. */
-function ListField({
-  of: { title, text, default: byDefault, examples },
-  value,
-  set,
-  problem,
-}: {
-  of: FormField;
-  value: string;
-  set: (value: string) => void;
-  problem?: string;
-}) {
-  const id = useId();
-  const standard = textOfValue(byDefault ?? "");
-  const chosen = partsOf(value || standard);
-  const toggle = (value: string) =>
-    set((chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value]).join(", "));
-  return (
-    <div>
-      <label className="sb-field" htmlFor={id}>
-        {title}
-        <input
-          className="sb-list"
-          value={value}
-          placeholder={standard}
-          id={id}
-          aria-describedby={problem ? `${id}-problem ${id}-text` : `${id}-text`}
-          aria-invalid={problem ? true : undefined}
-          onChange={(event) => set(event.target.value)}
-        />
-      </label>
-      <FieldProblem id={id} text={problem} />
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset within one of many would be read each time */}
-      <div className="sb-choices" role="group" aria-label={`${title}: known values`}>
-        {examples.map(String).map((value) => (
-          <label key={value}>
-            <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} /> {value}
-          </label>
-        ))}
-      </div>
-      <div className="sb-note" id={`${id}-text`}>
-        {text.replaceAll("**", "")}
-      </div>
-    </div>
-  );
-}

@@ -5,7 +5,7 @@ import { get, Problem } from "../../api/api";
 import { useLoaded, useSettled } from "../../api/loading";
 import type { Draft, Form } from "../../api/types";
 import type { Choose } from "../../model/choice";
-import { durations } from "../../model/format";
+import { estimateText, isWide, roughly } from "../../model/format";
 import { grouped } from "../../model/units";
 import { type Typed, textOf, typedOf } from "../../ui/Parameters";
 import { ScrollTable } from "../../ui/ScrollTable";
@@ -67,16 +67,38 @@ function Drafted({
       parameter !== null && known.has(parameter) ? [[parameter, text] as const] : [],
     ),
   );
+  const draft = loaded.data;
   return (
     <>
-      <FormFields form={form} typed={typed} change={change} mistakes={ofFields} />
-      <Ready of={loaded}>{(draft) => <Foreseen dag={dag} draft={draft} settled={settled} />}</Ready>
+      <FormFields
+        {...{ form, typed, change }}
+        mistakes={ofFields}
+        estimate={draft && !draft.mistakes.length ? <Estimate draft={draft} /> : null}
+      />
+      {draft?.cells.length ? <Cells draft={draft} /> : null}
       <p className="sb-note">
         Airflow has <a href={dagLink(dag)}>its own form</a>, under <strong>Trigger</strong>, with the same
         fields in the same sections. The run's first task checks the conditions that only the cluster knows
         before any work, such as whether servers fit there.
       </p>
+      <Ready of={loaded}>{(ready) => <Foreseen dag={dag} draft={ready} settled={settled} />}</Ready>
     </>
+  );
+}
+
+/** Show the size of the run beside the fields that change it. */
+function Estimate({ draft }: { draft: Draft }) {
+  if (!draft.operations) return null;
+  return (
+    <div className="sb-estimate">
+      <strong className="sb-figure">{estimateText(draft.expected_s, draft.expected_most_s)}</strong>
+      {isWide(draft.expected_s, draft.expected_most_s) ? (
+        <span className="sb-about">
+          Up to {roughly(draft.expected_most_s)} if all of the time grows with the rows. A first measurement
+          with these rows makes the estimate better.
+        </span>
+      ) : null}
+    </div>
   );
 }
 
@@ -94,11 +116,14 @@ function Foreseen({ dag, draft, settled }: { dag: string; draft: Draft; settled:
     setSending(false);
   };
   return (
-    <>
-      <div className="sb-state" role="status">
-        {draft.mistakes.length ? <Mistakes draft={draft} /> : <Summary draft={draft} />}
-      </div>
-      <p className="sb-line">
+    <section className="sb-step sb-go" aria-labelledby="sb-go">
+      <h3 id="sb-go">3. Go</h3>
+      {draft.may_start ? null : <NoPermission />}
+      {sent ? <Outcome dag={dag} {...sent} /> : null}
+      <div className="sb-go-line">
+        <div className="sb-state sb-go-status" role="status">
+          {draft.mistakes.length ? <Mistakes draft={draft} /> : <Summary draft={draft} />}
+        </div>
         <button
           type="button"
           className="sb-start"
@@ -107,11 +132,8 @@ function Foreseen({ dag, draft, settled }: { dag: string; draft: Draft; settled:
         >
           {sending ? "Starting …" : "Start the run"}
         </button>
-      </p>
-      {draft.may_start ? null : <NoPermission />}
-      {sent ? <Outcome dag={dag} {...sent} /> : null}
-      {draft.cells.length ? <Cells draft={draft} /> : null}
-    </>
+      </div>
+    </section>
   );
 }
 
@@ -137,7 +159,7 @@ export function amountText({ operations, unknown, expected_s, expected_most_s }:
       : unknown
         ? `. For ${grouped(unknown * times)} of them, which are like none before, the time is a guess`
         : "";
-  return `${many} operation${operations * times === 1 ? "" : "s"}, about ${durations(
+  return `${many} operation${operations * times === 1 ? "" : "s"}, ${estimateText(
     expected_s * times,
     expected_most_s * times,
   )}${guess}`;
@@ -155,16 +177,29 @@ function Summary({ draft }: { draft: Draft }) {
       </strong>
       {draft.may_end_earlier ? " It may end earlier, by its precision or its budget." : ""}
       {draft.operations && verified ? ` ${verified} of the cells listed below are verified already.` : ""}
-      {draft.dropped ? ` ${draft.dropped} combinations are excluded: ${draft.dropped_because}.` : ""}
     </>
   );
 }
 
+/** Show the cells of the run, and the excluded combinations with the reasons, folded. */
 function Cells({ draft }: { draft: Draft }) {
   const more = draft.cells_total - draft.cells.length;
   return (
-    <details open>
-      <summary>The cells</summary>
+    <details className="sb-preview">
+      <summary>
+        Preview of the grid: {grouped(draft.cells_total)} cell{draft.cells_total === 1 ? "" : "s"}
+        {draft.dropped ? `, ${grouped(draft.dropped)} combinations excluded` : ""}
+      </summary>
+      {draft.dropped ? (
+        <>
+          <p>{grouped(draft.dropped)} combinations are excluded:</p>
+          <ul>
+            {draft.dropped_because.split("; ").map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </>
+      ) : null}
       <ScrollTable label="The run's cells" columns={["cell", "repeats"]}>
         {draft.cells.map(({ key, label, repeats, skipped }) => (
           <tr key={key}>
@@ -188,9 +223,8 @@ function Outcome({ dag, run, problem }: { dag: string; run?: string; problem?: P
   const here = new URLSearchParams({ view: "run", run: `${dag}/${run}` });
   return (
     <p className="sb-state" role="status">
-      <strong>The run is started.</strong> Follow the run under <Link to={`?${here}`}>Run</Link>.{" "}
-      <a href={runLink(dag, run)}>Airflow shows the run, too</a>, and can stop it: mark the run as failed
-      there.
+      <strong>The run is started.</strong> Follow the run under <Link to={`?${here}`}>Run</Link>, which can
+      stop the run. <a href={runLink(dag, run)}>Airflow shows the run, too</a>.
     </p>
   );
 }
