@@ -65,6 +65,9 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   operations: [],
   panel: "operation",
   over: "",
+  limit: "",
+  since: "",
+  beside: "",
   ...changes,
 });
 
