@@ -97,6 +97,8 @@ OF_MIXES = tuple(
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
+# Of charts: the metric with the end of the warm-up, the series of users, and the parameter with the limit of a ramp's latency.
+BEGIN, USERS, SLO = "measured_from_s", "each_second_users", "slo_ms"
 PROVISIONED = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
 DRIVEN = {"clients": ["direct", "rest", "rest-tuned"], "load": list(LOADS), "full_grid": False}
 SHORT = {"users": 20, "spawn_rate": 20, "warmup_s": 5, "duration_s": 10, "first_rate": 200, "slo_ms": 200}
@@ -142,15 +144,14 @@ on the study's page in the documentation lists the differences from the original
     charts=(
         Chart("operations_per_s", colour="store"),
         Chart("max_operations_per_s", colour="store"),
-        Chart("each_second_operations_per_s", colour="store"),
-        Chart("latency_s", colour="store"),
+        Chart("each_second_operations_per_s", "store", since=BEGIN, beside=USERS),
+        Chart("latency_s", colour="store", limit=SLO),
         Chart("p95_s", colour="store"),
         Chart("p99_s", colour="store"),
-        Chart("each_second_p95_s", colour="store"),
-        Chart("each_second_p99_s", colour="store"),
-        Chart("each_second_errors", colour="store"),
-        Chart("each_second_users", colour="store"),
-        Chart("each_step_p99_s", "store", operations=("read", "write"), over="each_step_operations_per_s"),
+        Chart("each_second_p95_s", "store", since=BEGIN, beside=USERS),
+        Chart("each_second_p99_s", "store", limit=SLO, since=BEGIN, beside=USERS),
+        Chart("each_second_errors", "store", since=BEGIN, beside=USERS),
+        Chart("each_step_p99_s", "store", ("read", "write"), over="each_step_operations_per_s", limit=SLO),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),
     ),

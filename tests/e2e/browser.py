@@ -78,8 +78,14 @@ def check_accessible(tab):
     assert not issues, issues
 
 
+def open_exports(tab, title):
+    """Open the menu of exports of a chart or a table."""
+    tab.get_by_role("button", name=f"Export {title}", exact=True).click()
+
+
 def saved(tab, label):
-    """Return the content of the file that a button downloads."""
+    """Return the content of the file that an item of a menu of exports downloads. `label` is `Save TITLE as TYPE`."""
+    open_exports(tab, label.removeprefix("Save ").rpartition(" as ")[0])
     with tab.expect_download() as download:
         tab.get_by_role("button", name=label, exact=True).click()
     return Path(download.value.path()).read_bytes()

@@ -82,7 +82,9 @@ def test_a_link_restores_all_that_was_chosen(visit, token, run):
 def test_the_command_prints_the_same(visit, token, run):
     tab = visit(token, view("ranking", run, **CHOSEN))
     expect(tab.get_by_label("Places").locator("tbody tr").first).to_be_visible(timeout=30_000)
-    shown = json.loads(saved(tab, "Save the ranking as JSON"))
+    shown = json.loads(
+        saved(tab, "Save Write: time until the write is durable and visible, lower is better as JSON")
+    )
     options = {"--study": STUDY, "--operation": "write", "--rows": str(ROWS), "--seed": str(SEED)}
     options |= {"--axis": "batch=500", "--guarantee": "disk", "--format": "json"}
     said = storebench("ranking", *(part for pair in options.items() for part in pair))
@@ -166,10 +168,10 @@ def test_there_is_no_hole_between_cards(visit, token, run, width):
         assert len({round(card["bottom"]) for card in line}) == 1, lines
 
 
-def test_phases_are_sorted_by_value(visit, token, run):
+def test_phases_are_sorted_by_store(visit, token, run):
     tab = visit(token, view("phases", run))
-    tab.get_by_role("combobox", name="Order").select_option(label="by value")
+    tab.get_by_role("combobox", name="Order").select_option(label="by store")
     chart = tab.locator("figure.sb-chart").first
     chart.get_by_text("Figures").click()
     expect(chart.locator("tbody tr")).to_have_count(2)
-    assert parse_qs(urlsplit(tab.url).query)["lines"] == ["value"]
+    assert parse_qs(urlsplit(tab.url).query)["lines"] == ["store"]

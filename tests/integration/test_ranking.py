@@ -100,7 +100,7 @@ def places(found):
 
 
 def test_all_runs_of_the_same_environment_are_ranked(client, measured):
-    found = get(client, seed=measured)
+    found = get(client, seed=measured, alike=True)
     assert places(found) == [(1, "mongodb", "the best"), (1, "elasticsearch", "cannot tell")]
     line = found["ranked"][1]
     # two runs are two units, and five are needed
@@ -124,6 +124,18 @@ def test_all_runs_of_the_same_environment_are_ranked(client, measured):
     assert found["studies"] == [STUDY]
     (environment,) = found["environments"]
     assert (environment["id"], environment["cells"]) == (found["environment"], 4)
+
+
+def test_all_stores_are_ranked_with_their_differences(client, measured):
+    found = get(client, seed=measured)
+    assert [line["store"] for line in found["ranked"]] == ["delta-spark", "mongodb", "elasticsearch"]
+    assert [[why["reason"] for why in line["differences"]] for line in found["ranked"]] == [
+        ["unlike"],
+        [],
+        [],
+    ]
+    assert (found["guarantee"], found["alike"]) == (None, False)
+    assert [one["store"] for one in found["excluded"]] == ["null"]
 
 
 def test_five_runs_tell_them_apart(client, run, cells):
@@ -180,10 +192,11 @@ def test_a_stranger_sees_nothing_of_it(database, run, cells):
 
 
 def test_the_command_says_what_the_page_says(client, command, measured):
-    found = get(client, seed=measured)
-    told = json.loads(command("--seed", str(measured), "--format", "json"))
-    assert told == found
-    text = command("--seed", str(measured))
+    for flag, asked in ((["--alike"], {"alike": True}), ([], {})):
+        told = json.loads(command("--seed", str(measured), "--format", "json", *flag))
+        assert told == get(client, seed=measured, **asked)
+    assert "guarantees s3, and not disk" in command("--seed", str(measured))
+    text = command("--seed", str(measured), "--alike")
     assert "the best" in text and "Excluded:" in text and "guarantees s3, and not disk" in text
     csv = command("--seed", str(measured), "--format", "csv").splitlines()
     assert (len(csv), csv[0].split(",")[:3]) == (5, ["study", "operation", "cell_key"])

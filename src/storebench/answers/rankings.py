@@ -39,6 +39,13 @@ class MeasuredCell(CellName):
     origin: Origin
 
 
+class Difference(Answer):
+    """How a ranked cell differs from most cells; `few`: too few attempts for an interval."""
+
+    reason: Literal["floor", "client-bound", "service-bound", "unlike", "few"]
+    text: str
+
+
 class RankedCell(MeasuredCell):
     """A ranked cell. A is the best cell, B is this cell."""
 
@@ -55,6 +62,9 @@ class RankedCell(MeasuredCell):
     ratio: float | None = Field(description="Geometric mean B / geometric mean A")
     ratio_low: float | None = Field(description="Lower bound of the ratio's 95 % interval")
     ratio_high: float | None
+    differences: list[Difference] = Field(
+        description="How the cell differs from most cells: these may be excluded by `alike`"
+    )
     remarks: list[str] = Field(
         description="What is unsound about the cell's attempts, and how many attempts of the best cell were not judged"
     )
@@ -110,9 +120,12 @@ class Ranking(Answer):
     )
     environment: str | None = Field(description="The chosen environment; None if no attempt counts")
     environments: list[RankedEnvironment]
-    guarantee: str | None = Field(description="The chosen guarantee; None if no operation states a guarantee")
+    guarantee: str | None = Field(
+        description="The guarantee of all ranked cells; None if cells with any guarantee are ranked"
+    )
     guarantees: list[str] = Field(description="The guarantees of the cells, the most frequent first")
     included: list[Included]
+    alike: bool = Field(description="Whether cells that differ from most cells are excluded")
     margin_percent: float
     ranked: list[RankedCell]
     excluded: list[ExcludedCell]
@@ -145,6 +158,7 @@ def ranking_answer(queries: Queries, ranking: domain.Ranking) -> Ranking:
         guarantee=question.guarantee,
         guarantees=list(ranking.guarantees),
         included=[reason for reason in get_args(Included) if reason in question.included],
+        alike=question.alike,
         margin_percent=round(question.margin * 100, 6),
         ranked=[
             RankedCell.model_validate({**_cell(line.measured, origins), **_comparison(line)})
@@ -188,5 +202,6 @@ def _comparison(line: domain.Line) -> dict[str, Any]:
         "ratio": verdict.ratio if verdict else None,
         "ratio_low": interval.low if interval else None,
         "ratio_high": interval.high if interval else None,
+        "differences": [vars(difference) for difference in line.differences],
         "remarks": list(line.remarks),
     }

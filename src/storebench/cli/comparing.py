@@ -141,7 +141,12 @@ def compare(
     "included",
     multiple=True,
     type=click.Choice(["floor", "client-bound", "service-bound", "unlike"]),
-    help="Also rank these cells, which are excluded by default.",
+    help="Also rank these cells, which are excluded otherwise.",
+)
+@click.option(
+    "--alike",
+    is_flag=True,
+    help="Exclude cells bound by their client or a service, and cells with another guarantee than most.",
 )
 @margin_option
 @click.option(
@@ -158,6 +163,7 @@ def ranking(
     environment: str | None,
     guarantee: str | None,
     included: tuple[str, ...],
+    alike: bool,
     margin: float,
     format_: str,
 ) -> None:
@@ -170,12 +176,13 @@ def ranking(
     place. Figures have three significant digits, and share a unit if they are within a factor of 1,000. CSV and JSON have the numbers in the
     metric's unit: seconds, if its name ends with _s.
 
-    Excluded are stores that only show the limit of a client (floor), cells bound by their client (client-bound) or by a service before the
-    store (service-bound), and cells that deliver a different form or guarantee a different durability than most cells (unlike). The end of
-    the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
+    A ranked cell lists its differences from most cells: its client (client-bound) or a service before the store (service-bound) was the limit,
+    it delivers a different form or guarantees a different durability (unlike), or it has too few attempts for an interval (few). With --alike,
+    the first three are excluded. Stores that only show the limit of a client (floor) are always excluded, unless --include names them. The
+    end of the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
 
-    By default rows, seed, values on axes, environment and guarantee are those of most cells. On an axis that only some stores or clients have,
-    the default is all values.
+    By default rows, seed, values on axes and environment are those of most cells; so is the guarantee with --alike. On an axis that only some
+    stores or clients have, the default is all values.
     """
     from storebench.answers.rankings import ranking_answer
     from storebench.cli.output.ranking import print_ranking, rows_of
@@ -205,6 +212,7 @@ def ranking(
         environment,
         guarantee,
         frozenset(included),
+        alike,
         margin / 100,
     )
     ranked = ranking_of(queries, asked)

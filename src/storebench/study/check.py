@@ -231,6 +231,15 @@ def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
             for name in (chart.metric, chart.over)
             if chart.over and name not in series
         )
+        yield from (
+            f"a chart draws {chart.metric!r} beside {chart.beside!r}, and {name!r} is no series of its{_near(name, series)}"
+            for name in (chart.metric, chart.beside)
+            if chart.beside and name not in series
+        )
+        if chart.since and (chart.metric not in series or chart.since not in metrics - series):
+            yield f"a chart of {chart.metric!r} begins at {chart.since!r}: a shaded time needs a series, and a metric that is a number{_near(chart.since, metrics)}"
+        if chart.limit and chart.limit not in study.params:
+            yield f"a chart of {chart.metric!r} has the limit {chart.limit!r}, which is no parameter of its runs{_near(chart.limit, study.params)}"
 
 
 def _of_claim(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:

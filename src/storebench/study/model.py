@@ -149,6 +149,11 @@ class Chart:
     # The place whose values get a panel each: "operation", an axis, …; "" if the colour is the operation
     panel: str = field(default=OPERATION, metadata=MAY_BE_EMPTY)
     over: str = ""  # for a series: another series of the same moments, drawn along the x axis instead of time
+    limit: str = ""  # a parameter of runs that limits the metric, drawn as a line: `slo_ms`, a share, a count
+    since: str = (
+        ""  # for a series: a metric with the seconds until the measurement begins; the time before is shaded
+    )
+    beside: str = ""  # for a series: another series of the same moments, drawn against a second axis
 
 
 @dataclass(frozen=True)

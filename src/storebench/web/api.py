@@ -223,15 +223,20 @@ def ranking(
     include: Annotated[
         list[Included] | None, Query(description="Exclusions that are ranked nevertheless")
     ] = None,
+    alike: Annotated[
+        bool,
+        Query(description="Exclude cells bound by a client or a service, and cells with another guarantee"),
+    ] = False,
     margin_percent: Margin = MARGIN * 100,
 ) -> Ranking:
     """Rank a study's stores and clients over all runs in one environment. A parameter that is absent takes the value that most cells were
-    measured with.
+    measured with; without a guarantee, cells with any guarantee are ranked, and each lists its differences.
     """
     axes = dict(_pairs(axis))
     included = frozenset(include or ())
     question = Question(
-        study, operation, metric, rows, seed, axes, environment, guarantee, included, margin_percent / 100
+        *(study, operation, metric, rows, seed, axes, environment, guarantee, included, alike),
+        margin_percent / 100,
     )
     return ranking_answer(read, ranking_of(read, question))
 

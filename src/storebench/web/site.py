@@ -87,7 +87,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
                 "title": titles.get(study) or study,
                 "rows": rows,
                 "rankings": page,
-                "overview": {"study": figures.study_of(read, study), "rankings": answers_of(read, study)},
+                "overview": {"study": figures.study_answer(read, study), "rankings": answers_of(read, study)},
             }
         )
         yield f"{study}: {len(run_ids):,} runs, {rows['attempts']:,} attempts"
@@ -143,7 +143,7 @@ def answers_of(read: Reading, study: str) -> list[Ranking]:
     most cells. Return an empty list where nothing can be ranked.
     """
     answers = []
-    for operation in figures.study_of(read, study).operations:
+    for operation in figures.study_answer(read, study).operations:
         try:
             ranking = ranking_of(read, Question(study, operation.name, included=frozenset({"unlike"})))
         except SpecError:  # the operation was not measured, or its metric has no better direction

@@ -96,8 +96,8 @@ class Recorded:
         return [NAME]
 
 
-def ranked(*rows, tried=(), **asked):
-    return ranking_of(Recorded(*rows, tried=tried), Question(NAME, **asked))
+def ranked(*rows, tried=(), alike=True, **asked):
+    return ranking_of(Recorded(*rows, tried=tried), Question(NAME, alike=alike, **asked))
 
 
 def places(found):
@@ -239,6 +239,44 @@ def test_who_guarantees_something_else_is_excluded_and_may_be_ranked_by_itself()
         ranked(*rows, guarantee="s4")
 
 
+def differences(found):
+    return {
+        line.measured.cell.store: [(why.reason, why.text) for why in line.differences] for line in found.lines
+    }
+
+
+def test_all_stores_are_ranked_by_default_each_with_what_differs():
+    bound = [{**one, "client_bound": True} for one in repeated(ELASTIC, 3.0)]
+    found = ranked(
+        repeated(MONGODB, 2.0),
+        repeated(cell("delta-kernel"), 2.5),
+        bound,
+        row(DELTA, 1.0, durability="s3"),
+        repeated(cell("null"), 0.1, durability="none"),
+        alike=False,
+    )
+    assert [store for _, store in places(found)] == [
+        *("delta-rs", "mongodb", "delta-kernel", "elasticsearch")
+    ]
+    assert found.question.guarantee is None and list(found.guarantees) == ["disk", "s3"]
+    assert differences(found) == {
+        "delta-rs": [
+            ("unlike", "guarantees s3, and not disk"),
+            ("few", "too few attempts for an interval: 1"),
+        ],
+        "mongodb": [],
+        "delta-kernel": [],
+        "elasticsearch": [("client-bound", "its client was the limit, not the server: 6 of 6 attempts")],
+    }
+    # a floor is no store: it is ranked only if it is named
+    assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
+
+
+def test_a_chosen_guarantee_ranks_only_its_cells_also_by_default():
+    rows = repeated(MONGODB, 2.0), repeated(DELTA, 1.0, durability="s3")
+    assert places(ranked(*rows, alike=False, guarantee="disk")) == [(1, "mongodb")]
+
+
 def test_reads_are_ranked_with_those_that_deliver_the_same():
     found = ranked(
         repeated(MONGODB, 2.0, operation="read", delivers="dicts"),
@@ -260,12 +298,14 @@ def test_where_nothing_is_guaranteed_all_are_alike():
     assert (places(found), found.question.guarantee) == ([(1, "delta-rs"), (2, "mongodb")], None)
 
 
-def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine():
+@pytest.mark.parametrize("alike", [True, False])
+def test_memory_of_a_client_is_not_ranked_with_that_of_an_engine(alike):
     found = ranked(
         repeated(MONGODB, 2.0),
         repeated(ELASTIC, 2.0, all_memory_working_set_peak_bytes=200),
         repeated(DELTA, 2.0, figures_cover="engine", all_memory_working_set_peak_bytes=50),
         metric="all_memory_working_set_peak_bytes",
+        alike=alike,
     )
     assert places(found)[0] == (1, "mongodb")
     assert reasons(found) == {
@@ -400,7 +440,7 @@ def test_what_is_printed_and_taken_away_is_the_same():
         repeated(cell("null"), 0.1, durability="none"),
         row(ELASTIC, 1.0, environment_hash="e3"),
     )
-    found = ranking_of(recorded, Question(NAME))
+    found = ranking_of(recorded, Question(NAME, alike=True))
     console = Console(width=280, file=io.StringIO())
     print_ranking(console, found)
     text = console.file.getvalue()

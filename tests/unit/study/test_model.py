@@ -7,7 +7,7 @@ import pytest
 
 from storebench.dataset.csv50 import CSV50
 from storebench.errors import SpecError
-from storebench.fields import flag
+from storebench.fields import flag, integer
 from storebench.results.database.migrate import view_text
 from storebench.results.database.rows import AttemptRow
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
@@ -31,8 +31,10 @@ def test_a_study_that_says_what_it_means_is_taken():
             chart,
             Chart("all_cpu_s", "operation", panel=""),
             Chart("latency_s", "store"),
-            Chart("queue_bytes", "store", ("write",), over="done_bytes"),
+            Chart("queue_bytes", "store", ("write",), over="done_bytes", limit="most_bytes"),
+            Chart("queue_bytes", "store", ("write",), since="only_s", beside="done_bytes"),
         ),
+        params={"most_bytes": integer(1, 1, 10, "Most", "The largest queue.", (1, 2))},
     )
     assert found.clients == ("reference", "tuned")
     assert found.steps == ("write", "read", "drop")
@@ -122,6 +124,21 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
                 "charts": (Chart("queue_bytes", "store", ("write",), over="only_s"),),
             },
             "a chart draws 'queue_bytes' over 'only_s', and 'only_s' is no series of its",
+        ),
+        (
+            {
+                "metrics": (*STUDY.metrics, SERIES),
+                "charts": (Chart("queue_bytes", "store", ("write",), beside="only_s"),),
+            },
+            "a chart draws 'queue_bytes' beside 'only_s', and 'only_s' is no series of its",
+        ),
+        (
+            {"charts": (Chart("only_s", "store", since="rows_per_s"),)},
+            "a chart of 'only_s' begins at 'rows_per_s': a shaded time needs a series, and a metric that is a number",
+        ),
+        (
+            {"charts": (Chart("only_s", "store", limit="slo"),)},
+            "a chart of 'only_s' has the limit 'slo', which is no parameter of its runs",
         ),
         (
             {"charts": (Chart("only_s", "operation"),)},
@@ -254,7 +271,13 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "workload": False,
     }
     assert found["charts"] == [
-        {"metric": "only_s", "colour": "batch", "operations": [], "panel": "operation", "over": ""}
+        {
+            "metric": "only_s",
+            "colour": "batch",
+            "operations": [],
+            "panel": "operation",
+            **dict.fromkeys(("over", "limit", "since", "beside"), ""),
+        }
     ]
     assert found["params"][0] == {
         "name": "cold",

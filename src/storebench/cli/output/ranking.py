@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from storebench.answers.rankings import BEST
+from storebench.answers.rankings import BEST, Difference, Exclusion
 from storebench.answers.rankings import Ranking as Answer
 from storebench.answers.units import NOTHING, Figures, compared
 from storebench.cli.output.listing import Column, print_listing
@@ -44,15 +44,18 @@ def rows_of(answer: Answer) -> list[dict[str, Any]]:
             "runs": cell.runs,
             **{name: getattr(cell, name, None) for name in comparisons},
             "guarantee": cell.guarantee,
+            "differences": _texts(getattr(cell, "differences", ())),
             "remarks": "; ".join(getattr(cell, "remarks", ())) or None,
-            "excluded": "; ".join(
-                f"{exclusion.reason}: {exclusion.text}" for exclusion in getattr(cell, "reasons", ())
-            )
-            or None,
+            "excluded": _texts(getattr(cell, "reasons", ())),
             "environment": answer.environment,
         }
         for cell in (*answer.ranked, *answer.excluded)
     ]
+
+
+def _texts(reasons: Iterable[Difference | Exclusion]) -> str | None:
+    """Return reasons with their texts, or None without reasons."""
+    return "; ".join(f"{reason.reason}: {reason.text}" for reason in reasons) or None
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
@@ -92,6 +95,7 @@ def _print_lines(console: Console, ranking: Ranking) -> None:
         Column("relative to the best", number=True),
         Column("verdict: it is"),
         Column("why not", prose=True, needed=False),
+        Column("differs", prose=True, needed=False),
         Column("unsound", prose=True),
     ]
     print_listing(
@@ -103,6 +107,7 @@ def _print_lines(console: Console, ranking: Ranking) -> None:
                 *place,
                 *_figures(line.summary, line.measured, figures),
                 *_compared(line.against, ranking),
+                "; ".join(difference.text for difference in line.differences) or NOTHING,
                 "; ".join(line.remarks) or NOTHING,
                 line.measured.guarantee or NOTHING,
             )
@@ -172,7 +177,12 @@ def _notes(ranking: Ranking) -> Iterable[str]:
                 yield f"  {environment.id}: {environment.text} ({_counted(environment.cells, 'cell')}, last on {environment.newest_at:%Y-%m-%d})"
     if len(ranking.guarantees) > 1:
         others = [text for text in ranking.guarantees if text != ranking.question.guarantee]
-        yield f"--guarantee ranks cells with another delivery or durability: {'; '.join(others)}"
+        what = (
+            "only cells with"
+            if ranking.question.guarantee is None
+            else "cells with another delivery or durability, such as"
+        )
+        yield f"--guarantee ranks {what} {'; '.join(others)}"
     yield (
         "Medians of all runs in this environment, and their intervals of 95 % or more, from 6 attempts on. A cell that cannot be told apart from"
         f" the first cell of a place shares the place; verdicts are relative to the best cell (A). {TEST}; intervals of the ratio {CONFIDENCE:.0%}; a difference within"

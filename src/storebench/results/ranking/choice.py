@@ -23,8 +23,8 @@ Value = TypeVar("Value", bound=Hashable)
 class Question:
     """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
 
-    `conditions`: an id from `storebench.results.comparison.conditions.id_of`. `guarantee`: a delivery or durability. `included`: reasons for exclusion to
-    ignore. `margin`: a share; a smaller difference counts as equal.
+    `conditions`: an id from `storebench.results.comparison.conditions.id_of`. `guarantee`: a delivery or durability; None ranks all. `included`: reasons for
+    exclusion to ignore. `alike`: exclude cells that are bound by a client or a service, and cells with another guarantee than most. `margin`: a share; a smaller difference counts as equal.
     """
 
     study: str
@@ -36,6 +36,7 @@ class Question:
     conditions: str | None = None
     guarantee: str | None = None
     included: frozenset[str] = frozenset()
+    alike: bool = False
     margin: float = MARGIN
 
 

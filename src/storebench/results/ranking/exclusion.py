@@ -25,6 +25,7 @@ from storebench.study.record import StudyRecord
 # Reasons to exclude a cell that was measured soundly. A question may include such cells.
 FLOOR, BOUND, SERVICE_BOUND, UNLIKE = "floor", "client-bound", "service-bound", "unlike"
 INCLUDED = (FLOOR, BOUND, SERVICE_BOUND, UNLIKE)
+FEW = "few"  # no reason to exclude a cell, but a ranked cell has it as a remark
 DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
 Group = tuple[Any, ...]
 
@@ -33,7 +34,7 @@ MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the clie
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A reason to exclude a cell: a name from the constants above, and its text."""
+    """A reason to exclude a cell, or the difference of a ranked cell from others: a name from the constants above, and its text."""
 
     reason: str
     text: str
@@ -175,6 +176,14 @@ def unfair(study: StudyRecord, measured: Measured) -> list[Exclusion]:
         if bound and bound >= MOST_BOUND * len(measured.counted):
             exclusions.append(Exclusion(reason, f"{text}: {bound} of {len(measured.counted)} attempts"))
     return exclusions
+
+
+def few(measured: Measured) -> list[Exclusion]:
+    """Return the remark that a measured cell has too few attempts for an interval, if it has."""
+    summary = measured.summary
+    if summary is None or summary.interval is not None:
+        return []
+    return [Exclusion(FEW, f"too few attempts for an interval: {summary.n}")]
 
 
 def guarantees_of(measured_cells: Iterable[Measured]) -> Counter[str]:

@@ -1,6 +1,7 @@
 """Rank the stores and clients of a study by a metric of an operation, from all runs in the same environment.
 
-Cells that cannot be ranked fairly are excluded with the reason. Cells that may be equal to the best cell share its place.
+Each ranked cell lists how it differs from most cells. A question may exclude cells that differ. Cells that may be equal to the best cell share
+its place.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from storebench.results.database.measurements import metrics_of, scalars_of
 from storebench.results.database.queries import Queries
 from storebench.results.ranking.choice import Chosen, Known, Question, choose
 from storebench.results.ranking.exclusion import (
+    BOUND,
     INCLUDED,
+    SERVICE_BOUND,
+    UNLIKE,
     Environment,
     Environments,
     Exclusion,
     Measured,
+    few,
     guarantees_of,
     is_floor,
     unfair,
@@ -51,14 +56,15 @@ class Against:
 
 @dataclass(frozen=True)
 class Line:
-    """A ranked cell. `against`: None for the best cell. `remarks`: about unsound attempts of the cell, and about attempts of the best cell
-    that were not judged.
+    """A ranked cell. `against`: None for the best cell. `differences`: how the cell differs from most cells. `remarks`: about unsound attempts
+    of the cell, and about attempts of the best cell that were not judged.
     """
 
     place: int
     measured: Measured
     summary: Summary
     against: Against | None
+    differences: Sequence[Exclusion]
     remarks: Sequence[str]
 
 
@@ -147,8 +153,10 @@ def rank(
         for measured in candidates
     }
 
+    included = _included(question, metric)
+
     def ranks(measured: Measured) -> bool:
-        return all(exclusion.reason in question.included for exclusion in exclusions[measured.cell])
+        return all(exclusion.reason in included for exclusion in exclusions[measured.cell])
 
     ordered = _in_order(candidates, metric)
     # among equally frequent guarantees, the guarantee of the best cell comes first
@@ -171,6 +179,9 @@ def rank(
         if not is_floor(study, measured) and (exclusion := unlike(measured, guarantee)):
             exclusions[measured.cell].append(exclusion)
     excluded = [measured for measured in candidates if not ranks(measured)]
+    differences = {
+        measured.cell: exclusions[measured.cell] + few(measured) for measured in ordered if ranks(measured)
+    }
     return Ranking(
         replace(
             question,
@@ -178,15 +189,26 @@ def rank(
             seed=chosen.seed,
             axes=chosen.axes,
             conditions=environment.id if environment else None,
-            guarantee=guarantee,
+            guarantee=question.guarantee if UNLIKE in included else guarantee,
         ),
         metric,
         chosen,
         known.known,
         guarantees,
-        _lines([measured for measured in ordered if ranks(measured)], question.margin),
+        _lines([measured for measured in ordered if ranks(measured)], differences, question.margin),
         [Excluded(measured, exclusions[measured.cell]) for measured in excluded],
     )
+
+
+def _included(question: Question, metric: Metric) -> frozenset[str]:
+    """Return the reasons for exclusion that this question ignores.
+
+    A chosen guarantee excludes cells with another guarantee. Figures of clients and of engines never share a ranking.
+    """
+    if question.alike:
+        return question.included
+    kept = {BOUND, SERVICE_BOUND, *(() if question.guarantee or metric.by_cover else (UNLIKE,))}
+    return question.included | kept
 
 
 def _in_order(candidates: Iterable[Measured], metric: Metric) -> list[Measured]:
@@ -196,7 +218,9 @@ def _in_order(candidates: Iterable[Measured], metric: Metric) -> list[Measured]:
     return [measured for _, measured in sorted(medians, key=lambda pair: (pair[0], pair[1].cell.key))]
 
 
-def _lines(candidates: Sequence[Measured], margin: float) -> list[Line]:
+def _lines(
+    candidates: Sequence[Measured], differences: Mapping[Cell, Sequence[Exclusion]], margin: float
+) -> list[Line]:
     """Assign places: a cell that may equal the best remaining cell shares its place."""
     lines: list[Line] = []
     remaining = list(candidates)
@@ -217,6 +241,7 @@ def _lines(candidates: Sequence[Measured], margin: float) -> list[Line]:
                 measured,
                 measured.summary,
                 against := of_best.get(measured.cell),
+                differences[measured.cell],
                 unsound(measured.rows) + (against_best if against else []),
             )
             for measured in [first, *(measured for measured in others if measured not in remaining)]

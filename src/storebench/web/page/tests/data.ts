@@ -65,6 +65,9 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   operations: [],
   panel: "operation",
   over: "",
+  limit: "",
+  since: "",
+  beside: "",
   ...changes,
 });
 
@@ -300,7 +303,6 @@ export const RUN: Run = {
   code_version: "0.1.0",
   order_seed: 1,
   params: {},
-  label: "mongodb, 2,000 rows",
   stores: ["mongodb"],
   rows: 2000,
   seed: 7,

@@ -142,8 +142,8 @@ describe("a figure", () => {
     if (!figure) throw new Error("no figure");
     const data = chartData(BULK, [FIGURES], [WRITE], figure, { colour: "batch", panel: "operation" });
     expect(linkTargetsIn(data)).toEqual([{ cell_key: CELL.cell_key, operation: "write", run_id: RUN.id }]);
-    const shown = { study: BULK, figure, scale: "linear" as const, colour: "batch", values: ["10000"] };
-    const spec = medianSpec(data, { ...shown, description: "" }, 800, LIGHT, false) as unknown as {
+    const shown = { study: BULK, figure, scale: "linear" as const, colour: "batch", paint: () => "#000000" };
+    const spec = medianSpec(data, { ...shown, description: "" }, 800, LIGHT) as unknown as {
       layer: { data: { values: { target?: { attempt_id?: string } }[] } }[];
     };
     const target = spec.layer.flatMap(({ data }) => data.values.map((one) => one.target?.attempt_id));
@@ -199,9 +199,9 @@ describe("sorted by value", () => {
 
   it("are the verdicts, what has no ratio last; and each leads to its cell", async () => {
     show((choice) => <Compared study={BULK} comparison={FOUND} metric={undefined} choice={choice} />);
-    expect(order()).toEqual(["mongodb", "elasticsearch", "delta-rs"]);
-    fireEvent.change(screen.getByRole("combobox", { name: "Order" }), { target: { value: "value" } });
-    await waitFor(() => expect(order()).toEqual(["delta-rs", "mongodb", "elasticsearch"]));
+    expect(order()).toEqual(["delta-rs", "mongodb", "elasticsearch"]);
+    fireEvent.change(screen.getByRole("combobox", { name: "Order" }), { target: { value: "store" } });
+    await waitFor(() => expect(order()).toEqual(["mongodb", "elasticsearch", "delta-rs"]));
     expect(at(screen.getByRole("link", { name: /^delta-rs/ }))).toMatchObject({
       view: "history",
       cell: "delta-rs",

@@ -29,6 +29,7 @@ export const line = (store: string, median: number, changes: Partial<RankedCell>
   ratio: null,
   ratio_low: null,
   ratio_high: null,
+  differences: [],
   remarks: [],
   ...changes,
 });
@@ -64,6 +65,7 @@ export const RANKING: Ranking = {
   guarantee: null,
   guarantees: ["disk"],
   included: ["unlike"],
+  alike: false,
   margin_percent: 5,
   ranked: [line("mongodb", 2), SLOWER],
   excluded: [],

@@ -238,7 +238,7 @@ export interface paths {
         /**
          * Ranking
          * @description Rank a study's stores and clients over all runs in one environment. A parameter that is absent takes the value that most cells were
-         *     measured with.
+         *     measured with; without a guarantee, cells with any guarantee are ranked, and each lists its differences.
          */
         get: operations["ranking_api_ranking_get"];
         put?: never;
@@ -943,6 +943,21 @@ export interface components {
              * @default
              */
             over: string;
+            /**
+             * Limit
+             * @default
+             */
+            limit: string;
+            /**
+             * Since
+             * @default
+             */
+            since: string;
+            /**
+             * Beside
+             * @default
+             */
+            beside: string;
         };
         /**
          * Claim
@@ -1198,6 +1213,19 @@ export interface components {
              * @description Limits of the turns' verdicts
              */
             notes: string[];
+        };
+        /**
+         * Difference
+         * @description How a ranked cell differs from most cells; `few`: too few attempts for an interval.
+         */
+        Difference: {
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "few";
+            /** Text */
+            text: string;
         };
         /**
          * Draft
@@ -1869,6 +1897,11 @@ export interface components {
             /** Ratio High */
             ratio_high: number | null;
             /**
+             * Differences
+             * @description How the cell differs from most cells: these may be excluded by `alike`
+             */
+            differences: components["schemas"]["Difference"][];
+            /**
              * Remarks
              * @description What is unsound about the cell's attempts, and how many attempts of the best cell were not judged
              */
@@ -1955,7 +1988,7 @@ export interface components {
             environments: components["schemas"]["RankedEnvironment"][];
             /**
              * Guarantee
-             * @description The chosen guarantee; None if no operation states a guarantee
+             * @description The guarantee of all ranked cells; None if cells with any guarantee are ranked
              */
             guarantee: string | null;
             /**
@@ -1965,6 +1998,11 @@ export interface components {
             guarantees: string[];
             /** Included */
             included: ("floor" | "client-bound" | "service-bound" | "unlike")[];
+            /**
+             * Alike
+             * @description Whether cells that differ from most cells are excluded
+             */
+            alike: boolean;
             /** Margin Percent */
             margin_percent: number;
             /** Ranked */
@@ -2571,6 +2609,7 @@ export type Comparison = components['schemas']['Comparison'];
 export type CustomFileRecord = components['schemas']['CustomFileRecord'];
 export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
+export type Difference = components['schemas']['Difference'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
 export type ExcludedCell = components['schemas']['ExcludedCell'];
@@ -3006,6 +3045,8 @@ export interface operations {
                 guarantee?: string | null;
                 /** @description Exclusions that are ranked nevertheless */
                 include?: ("floor" | "client-bound" | "service-bound" | "unlike")[] | null;
+                /** @description Exclude cells bound by a client or a service, and cells with another guarantee */
+                alike?: boolean;
                 margin_percent?: number;
             };
             header?: never;
@@ -3294,6 +3335,7 @@ export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["verdict"]> = ["better", "worse", "higher", "lower"];
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
+export const differenceReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Difference"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "few"];
 export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];

@@ -4,18 +4,25 @@ import { valueText } from "../model/cells";
 import type { Choice } from "../model/choice";
 import { columnText, heading, textClass } from "../model/format";
 import type { LinkTarget, To } from "../model/lead";
+import { compared, NONE } from "../model/units";
 import { Lead } from "../ui/Lead";
 import { ScrollTable } from "../ui/ScrollTable";
 import { useTheme } from "../ui/theme";
 import { inTurn, tooltip, viewOf } from "./drawing";
 import { Exports, type Taken } from "./Exports";
 
-/** `table` has the chart's data, and is also its text alternative. Source and note stand below the chart. */
+/** `table` has the chart's data, and is also its text alternative. An exported picture has the note and the source; the page has the caption. */
 interface Props extends Taken {
   /** A sentence that describes the chart, for screen readers. */
   description: string;
   /** The legend of the colours. */
   legend?: ReactNode;
+  /** The text below the chart, if it is not the note. */
+  caption?: string;
+  /** The units of the table's columns. */
+  units?: Record<string, string>;
+  /** Content below the chart in the place of the table. */
+  children?: ReactNode;
   /** The columns of the table with axes, or with parameters of datasets. */
   places?: string[];
   leads?: Leads;
@@ -31,8 +38,9 @@ export interface Leads {
 }
 
 /** Show a chart with its figures as a table, and with exports. */
-export function Chart({ description, legend, places, leads, ...taken }: Props) {
-  const { title, source, spec, table, note } = taken;
+export function Chart({ description, legend, places, leads, units, caption, children, ...taken }: Props) {
+  const { title, spec, table, note } = taken;
+  const said = caption ?? note;
   const outer = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -95,13 +103,14 @@ export function Chart({ description, legend, places, leads, ...taken }: Props) {
       {legend}
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
       <div ref={place} role="img" aria-label={description} className="sb-plot" />
-      {note ? <p className="sb-note">{note}</p> : null}
-      <p className="sb-source">{source}</p>
-      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>Figures</summary>
-        {/* render the table only when unfolded: with many cells it would be most of the page */}
-        {open ? <Figures table={table} caption={description} places={places} leads={leads} /> : null}
-      </details>
+      {said ? <p className="sb-note">{said}</p> : null}
+      {children ?? (
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Figures</summary>
+          {/* render the table only when unfolded: with many cells it would be most of the page */}
+          {open ? <Figures {...{ table, places, leads, units }} caption={description} /> : null}
+        </details>
+      )}
     </figure>
   );
 }
@@ -111,45 +120,61 @@ function follow(leads: Leads | undefined, target: LinkTarget): void {
   if (leads?.choice.link) leads.choice.choose(leads.to(target));
 }
 
-/** Show figures as a table. */
+/** Show figures as a table. Columns that are equal in all lines fold into a sentence above the table. */
 export function Figures({
   table,
   caption,
   places = [],
   leads,
-}: Pick<Props, "table" | "places" | "leads"> & {
+  units = {},
+}: Pick<Props, "table" | "places" | "leads" | "units"> & {
   caption: string;
 }) {
   const first = table[0];
   if (!first) return <p>None</p>;
-  const names = Object.keys(first);
   const linked = leads?.choice.link ? leads : undefined;
-  const texts = names.map((name) =>
-    places.includes(name)
-      ? valueText
-      : columnText(
-          name,
-          table.map((line) => line[name]),
-        ),
-  );
+  const textOf = (name: string) => {
+    const values = table.map((line) => line[name]);
+    const unit = units[name];
+    if (unit === undefined) return places.includes(name) ? valueText : columnText(name, values);
+    const { text } = compared(unit, values as number[]);
+    return (value: unknown) => text(value as number | null);
+  };
+  const columns = Object.keys(first).map((name) => {
+    const text = textOf(name);
+    return { name, texts: table.map((line) => text(line[name])), number: isNumber(table, name) };
+  });
+  const same = table.length < 2 ? [] : columns.filter(({ texts }) => new Set(texts).size === 1);
+  const shown = columns.filter((column) => !same.includes(column));
+  const equal = same.flatMap(({ name, texts }) => (texts[0] === NONE ? [] : `${heading(name)} ${texts[0]}`));
   return (
-    <ScrollTable label={caption} columns={[...(linked ? ["leads to"] : []), ...names.map(heading)]}>
-      {table.map((line, index) => (
-        <tr key={index}>
-          {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
-          {names.map((name, column) => {
-            const text = texts[column]?.(line[name]) ?? "";
-            return (
-              <td key={name} className={typeof line[name] === "number" ? "sb-number" : textClass(text)}>
-                {text}
-              </td>
-            );
-          })}
-        </tr>
-      ))}
-    </ScrollTable>
+    <>
+      {equal.length ? <p className="sb-note">Equal in all lines: {equal.join(" · ")}</p> : null}
+      <ScrollTable
+        label={caption}
+        columns={[...(linked ? ["leads to"] : []), ...shown.map(({ name }) => heading(name))]}
+      >
+        {table.map((_line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other key, and are never moved
+          <tr key={index}>
+            {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
+            {shown.map(({ name, texts, number }) => {
+              const text = texts[index] ?? "";
+              return (
+                <td key={name} className={number ? "sb-number" : textClass(text)}>
+                  {text}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </ScrollTable>
+    </>
   );
 }
+
+const isNumber = (table: Record<string, unknown>[], name: string) =>
+  table.some((line) => typeof line[name] === "number");
 
 function LeadCell({ leads: { choice, to, what }, target }: { leads: Leads; target: LinkTarget | undefined }) {
   return (

@@ -1,21 +1,21 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Loaded } from "../api/loading";
 import type { CellArtifacts, CellFigures, Operation, Study } from "../api/types";
-import { byCell, type CellName, cellLabel, datasetsText, namesOf, titleOf } from "../model/cells";
 import {
-  type Asked,
-  type Choice,
-  isByValue,
-  isShown,
-  kindOf,
-  ordered,
-  scaleFor,
-  scaleOf,
-  valueLabel,
-} from "../model/choice";
+  byCell,
+  type CellName,
+  cellLabel,
+  datasetsText,
+  differing,
+  namesOf,
+  placesText,
+  titleOf,
+} from "../model/cells";
+import { type Asked, type Choice, isByValue, isShown, ordered, scaleOf, scaleOfAll } from "../model/choice";
 import {
   apart,
   barsOf,
+  type ChartData,
   chartData,
   chartTable,
   chartTitle,
@@ -23,20 +23,22 @@ import {
   type Figure,
   figuresOf,
   type Layout,
-  lineNames,
   linkTargetsIn,
   operationsIn,
   scaledBy,
+  spreadsText,
+  unitText,
 } from "../model/figures";
 import { remark, soundness } from "../model/format";
 import { toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlOf } from "../model/sql";
-import { chartsOf, isLimit, metricNamed, operationsOf } from "../model/study";
-import { Filters, OrderMenu, ScaleMenu, storesOf, valuesOf } from "../ui/Controls";
-import { Legend } from "../ui/Legend";
+import { chartsOf, metricNamed, operationsOf, titleOfOperation } from "../model/study";
+import { Filters, OrderMenu, ScaleMenu, storesOf } from "../ui/Controls";
+import { painter } from "../ui/colours";
+import { Common, Provenance } from "../ui/Provenance";
 import { Ready } from "../ui/States";
-import { colourOf, type Theme } from "../ui/theme";
+import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
 import { CurveCharts } from "./CurveCharts";
 import { hasCurves } from "./curves";
@@ -94,7 +96,7 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
           NONE
         ) : (
           <>
-            <p className="sb-line">{datasetsText(study, cells)}</p>
+            <Common study={study} cells={cells} said={countsOf(cells)} />
             <Unsound study={study} cells={cells} />
             <div className="sb-fields">
               <ScaleMenu choice={choice} />
@@ -102,19 +104,32 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
               <Filters study={study} cells={cells} choice={choice} />
             </div>
             <StudyCharts {...{ study, cells, artifacts, choice }} />
-            <p className="sb-note">
-              Bars: medians of verified, undisturbed attempts. Lines: confidence intervals (95 % or more), for
-              at least 6 repeats. Marks: every attempt. A triangle is client-bound, or, if it points down,
-              service-bound; a diamond was disturbed and is in no median; a cross failed; a dash was not run.
-              Attempts without a figure are at the beginning of the axis. A logarithmic scale has no zero for
-              a bar to begin at: medians are dots. Relative to the best, bars begin at the best median shown.
-              Warm-ups are excluded.
-            </p>
+            <Reading />
+            <Provenance study={study} cells={cells} attempts={cells.flatMap((cell) => cell.attempts)} />
           </>
         )
       }
     </Ready>
   );
+}
+
+/** Explain the charts' marks and scales. */
+const Reading = () => (
+  <details className="sb-note">
+    <summary>How to read the charts</summary>
+    Bars: medians of verified, undisturbed attempts; hollow if only one attempt counts. Lines: confidence
+    intervals (95 % or more), for at least 6 repeats. Marks: every attempt. A triangle is client-bound, or, if
+    it points down, service-bound; a diamond was disturbed and is in no median; a cross failed; a dash was not
+    run. Attempts without a figure are at the beginning of the axis. A logarithmic scale has no zero for a bar
+    to begin at: medians are dots. Relative to the best, bars begin at the best median of their panel.
+    Warm-ups are excluded.
+  </details>
+);
+
+/** Describe the numbers of repeats behind the medians of these cells. */
+function countsOf(cells: CellFigures[]): string {
+  const spreads = cells.flatMap((cell) => Object.values(cell.figures).flatMap((spread) => spread ?? []));
+  return spreads.length ? spreadsText(spreads) : "";
 }
 
 /** Lay out the charts: one for each chart of the study, or for each operation where a chart shows a single operation. */
@@ -127,16 +142,18 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
         const over = metricNamed(study, chart.over);
         const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
         const operationsShown = operationsIn(study, chart, operations(study, cells));
-        return apart(chart, operationsShown)
-          .filter((some) => figures || hasCurves(artifacts, metric, some, over))
-          .map((some) => ({
-            key: [place, ...some.map(({ name }) => name)].join(" "),
-            metric,
-            over,
-            figures,
-            operations: some,
-            chart,
-          }));
+        const some = apart(chart, operationsShown).filter(
+          (some) => figures || hasCurves(artifacts, metric, some, over),
+        );
+        return some.map((operations) => ({
+          key: [place, ...operations.map(({ name }) => name)].join(" "),
+          metric,
+          over,
+          figures,
+          operations,
+          beside: some,
+          chart,
+        }));
       }),
     [study, cells, artifacts],
   );
@@ -161,6 +178,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
 /** The settings of charts of medians. */
 interface Drawn extends Of<CellFigures> {
   operations: Operation[];
+  /** The operations of all charts of the same metric, whose scale is the same. */
+  beside?: Operation[][];
   chart: Layout;
   choice: Choice;
 }
@@ -176,31 +195,45 @@ export function FigureCharts({ figures, ...drawn }: Drawn & { figures: Figure[] 
   );
 }
 
-function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn & { figure: Figure }) {
+function MedianChart({
+  study,
+  cells,
+  operations,
+  beside = [operations],
+  figure,
+  chart,
+  choice,
+}: Drawn & { figure: Figure }) {
   const { asked } = choice;
   const { colour, panel } = chart;
   const names = useMemo(() => namesOf(study, cells), [study, cells]);
-  const values = useMemo(() => valuesOf(cells, colour), [cells, colour]);
-  const [all, data] = useMemo(() => {
+  const [empty, data, scale] = useMemo(() => {
     const shown = isShown(asked, names);
     const sorted = inOrder(cells, asked);
+    const of = (operations: Operation[]) =>
+      chartData(study, sorted, operations, figure, chart, { shown, byFigure: isByValue(asked) });
     return [
-      chartData(study, sorted, operations, figure, chart),
-      chartData(study, sorted, operations, figure, chart, { shown, byFigure: isByValue(asked) }),
+      chartData(study, sorted, operations, figure, chart).panels.length === 0,
+      of(operations),
+      scaleOfAll(
+        scaleOf(asked),
+        beside.map((operations) => scaledBy(of(operations))),
+        figure.better,
+      ),
     ] as const;
-  }, [study, cells, names, operations, figure, chart, asked]);
+  }, [study, cells, names, operations, beside, figure, chart, asked]);
+  const used = barsOf(data).map((bar) => bar.cell);
   const table = chartTable(study, data, figure, names);
   const title = chartTitle(operations, figure.title);
-  const used = barsOf(all).map((bar) => bar.cell);
-  const by = [colour, ...lineNames(study, used, chart), panel].filter((name) => name && name !== "operation");
-  const description = `${title}, ${figure.axis}: medians of ${table.length} cells by ${[...new Set(by)].map((name) => titleOf(study, name)).join(", ")}.`;
-  const scale = scaleFor(scaleOf(asked), scaledBy(data), figure.better);
+  const by = [panel === "operation" ? "" : panel, ...data.names].filter(Boolean);
+  const description = `${title}, ${unitText(figure)}: medians of ${table.length} cells by ${by.map((name) => titleOf(study, name)).join(", ")}.`;
+  const paint = useMemo(() => painter(study, cells, colour), [study, cells, colour]);
   const spec = useCallback(
-    (width: number, theme: Theme, picture: boolean) =>
-      medianSpec(data, { study, figure, scale, colour, values, description }, width, theme, picture),
-    [data, study, figure, scale, colour, values, description],
+    (width: number, theme: Theme) =>
+      medianSpec(data, { study, figure, scale, colour, paint, description }, width, theme),
+    [data, study, figure, scale, colour, paint, description],
   );
-  if (all.panels.length === 0) return null;
+  if (empty) return null;
   const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <Chart
@@ -208,7 +241,7 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
       source={sourceOf(
         run,
         datasetsText(study, used),
-        barsOf(all).flatMap((bar) => bar.cell.attempts),
+        used.flatMap((cell) => cell.attempts),
       )}
       run={run}
       sql={sqlOf({
@@ -220,32 +253,41 @@ function MedianChart({ study, cells, operations, figure, chart, choice }: Drawn 
       })}
       name={[...operations.map(({ name }) => name), figure.name, figure.cover].filter(Boolean).join("-")}
       description={description}
-      legend={
-        <Legend
-          title={titleOf(study, colour)}
-          kind={kindOf(colour)}
-          entries={valuesOf(used, colour).map((name) => ({
-            name,
-            label: valueLabel(name),
-            colour: (theme) => colourOf(theme, values.indexOf(name)),
-          }))}
-          choice={choice}
-        />
-      }
       spec={spec}
       table={table}
+      units={{ median: figure.unit, interval_low: figure.unit, interval_high: figure.unit }}
       places={names}
       leads={{ choice, of: linkTargetsIn(data), to: toNext, what: "attempts" }}
-      note={[data.note, countsText(data, figure), limitsText(study, used)].filter(Boolean).join(" ")}
+      // for the exported picture, which has no page around it
+      note={[data.note, countsText(data, figure), floorsText(data)].filter(Boolean).join(" ")}
+      caption={[
+        figure.better === "neither" ? "" : `${titleOfOperation(figure.better)} is better.`,
+        commonHere(study, cells, used, panel),
+        figure.ofAttempts && countsOf(cells) === countsOf(used) ? "" : countsText(data, figure),
+        data.note,
+        floorsText(data),
+      ]
+        .filter(Boolean)
+        .join(" ")}
     />
   );
 }
 
+/** Describe the values that the cells of a chart share, although other cells of the page have other values. */
+function commonHere(study: Study, all: CellName[], used: CellName[], panel: string): string {
+  const names = ["store", "client", ...namesOf(study, used)].filter((name) => name !== panel);
+  const here = differing(used, names);
+  const text = placesText(
+    used[0] ?? (all[0] as CellName),
+    differing(all, names).filter((name) => !here.includes(name)),
+  );
+  return used.length && text ? `All: ${text}.` : "";
+}
+
 /** Explain the dashed lines of floors. */
-function limitsText(study: Study, cells: CellName[]): string {
-  const limits = [...new Set(cells.map((cell) => cell.store).filter((store) => isLimit(study, store)))];
-  if (!limits.length || limits.length === storesOf(cells).length) return "";
-  return `Dashed: ${limits.join(", ")}. Floor: the client without a store.`;
+function floorsText(data: ChartData): string {
+  const floors = [...new Set(barsOf(data).flatMap(({ cell, limit }) => (limit ? [cell.store] : [])))];
+  return floors.length ? `Dashed: ${floors.join(", ")}, the floor (the client without a store).` : "";
 }
 
 /** List failed, not run and disturbed attempts: no chart may hide them. */

@@ -1,16 +1,18 @@
 import { useCallback, useMemo } from "react";
 import type { CellArtifacts, CellFigures, Chart as ChartOf, Metric, Operation, Study } from "../api/types";
 import { datasetsText, namesOf, titleOf } from "../model/cells";
-import { type Choice, isShown, kindOf, scaleFor, scaleOf, valueLabel } from "../model/choice";
+import { type Choice, isShown, kindOf, type Scale, scaleOf, scaleOfAll } from "../model/choice";
 import { chartTitle, mixed } from "../model/figures";
 import { linkTargetOf, toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
-import { valuesOf } from "../ui/Controls";
+import { limitsOf, metricNamed } from "../model/study";
+import { figureIn } from "../model/units";
+import { legendOf, painter } from "../ui/colours";
 import { Legend } from "../ui/Legend";
-import { colourOf, type Theme } from "../ui/theme";
+import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
-import { type Curve, curvePanels, curveSpec, curveTable } from "./curves";
+import { type Curve, curvePanels, curveSpec, curveTable, limitsNear } from "./curves";
 
 interface Drawn {
   study: Study;
@@ -18,6 +20,8 @@ interface Drawn {
   /** The run's attempts by cell and operation, from which the curves come. */
   measured: CellFigures[];
   operations: Operation[];
+  /** The operations of all charts of the same metric, whose scale is the same. */
+  beside?: Operation[][];
   metric: Metric;
   over?: Metric;
   chart: ChartOf;
@@ -26,16 +30,26 @@ interface Drawn {
 
 /** Show distributions or series of some operations: a chart for each panel, stacked. */
 export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[] }) {
-  const { study, operations, metric, over, chart, choice } = drawn;
-  const panels = useMemo(
-    () => curvePanels(study, cells, operations, metric, chart, over),
-    [study, cells, operations, metric, chart, over],
+  const { study, operations, beside = [operations], metric, over, chart, choice } = drawn;
+  const panelsOf = useCallback(
+    (operations: Operation[]) => curvePanels(study, cells, operations, metric, chart, over),
+    [study, cells, metric, chart, over],
   );
-  const values = useMemo(() => valuesOf(cells, chart.colour), [cells, chart.colour]);
+  const panels = useMemo(() => panelsOf(operations), [panelsOf, operations]);
+  const scale = useMemo(() => {
+    const shown = isShown(choice.asked, namesOf(study, cells));
+    const values = beside
+      .flatMap(panelsOf)
+      .map(({ curves }) =>
+        curves.flatMap(({ cell, points }) => (shown(cell) ? points.map(([, value]) => value) : [])),
+      );
+    // a curve has no best
+    return scaleOfAll(scaleOf(choice.asked), values, "neither");
+  }, [study, cells, beside, panelsOf, choice.asked]);
   return (
     <div>
       {panels.map(({ name, curves }) => (
-        <CurveChart key={name} panel={name} all={curves} {...drawn} values={values} choice={choice} />
+        <CurveChart key={name} panel={name} all={curves} {...drawn} scale={scale} cells={cells} />
       ))}
     </div>
   );
@@ -44,7 +58,8 @@ export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[
 function CurveChart({
   panel,
   all,
-  values,
+  scale,
+  cells: painted,
   study,
   run,
   measured,
@@ -53,32 +68,59 @@ function CurveChart({
   over,
   chart,
   choice,
-}: Drawn & { panel: string; all: Curve[]; values: string[] }) {
+}: Drawn & { panel: string; all: Curve[]; scale: Scale; cells: CellArtifacts[] }) {
   const { asked } = choice;
   const { colour } = chart;
-  const cells = useMemo(() => all.map(({ cell }) => cell), [all]);
-  const names = useMemo(() => namesOf(study, cells), [study, cells]);
+  const names = useMemo(() => namesOf(study, painted), [study, painted]);
   const curves = useMemo(() => {
     const shown = isShown(asked, names);
     return all.filter(({ cell }) => shown(cell));
   }, [all, names, asked]);
+  const cells = useMemo(() => curves.map(({ cell }) => cell), [curves]);
   const title = [chartTitle(operations, metric.title), panel].filter(Boolean).join(", ");
   const what = metric.kind === "histogram" ? "value by percentile" : `value over ${over?.title ?? "time"}`;
   const description = `${title}: ${what}, of ${curves.length} cells.`;
-  const points = curves.flatMap((curve) => curve.points.map(([, value]) => value));
-  // a curve has no best
-  const scale = scaleFor(scaleOf(asked), points, "neither");
+  const figuresOf = useMemo(() => {
+    const figures = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell]));
+    return (cell: CellArtifacts) => figures.get(`${cell.cell_key} ${cell.operation}`);
+  }, [measured]);
+  const attemptsOf = (cell: CellArtifacts) => figuresOf(cell)?.attempts ?? [];
+  const attempts = cells.flatMap(attemptsOf);
+  const [limits, since, beside] = useMemo(() => {
+    const some = cells.flatMap((cell) => figuresOf(cell) ?? []);
+    const began = metricNamed(study, chart.since);
+    const seconds = some.flatMap(({ figures }) => figures[chart.since]?.median ?? []);
+    return [
+      limitsOf(
+        study,
+        chart.limit,
+        some.flatMap((cell) => cell.attempts),
+      ),
+      began && seconds.length ? { title: began.title, seconds } : undefined,
+      metricNamed(study, chart.beside),
+    ] as const;
+  }, [study, chart, cells, figuresOf]);
+  const paint = useMemo(() => painter(study, painted, colour), [study, painted, colour]);
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      curveSpec(study, curves, { metric, over, scale, colour, values, description }, width, theme, picture),
-    [study, curves, metric, over, scale, colour, values, description],
+      curveSpec(
+        study,
+        curves,
+        { metric, over, scale, colour, paint, limits, since, beside, description },
+        width,
+        theme,
+        picture,
+      ),
+    [study, curves, metric, over, scale, colour, paint, limits, since, beside, description],
   );
-  const attemptsOf = useMemo(() => {
-    const attempts = new Map(measured.map((cell) => [`${cell.cell_key} ${cell.operation}`, cell.attempts]));
-    return (cell: CellArtifacts) => attempts.get(`${cell.cell_key} ${cell.operation}`) ?? [];
-  }, [measured]);
-  const attempts = cells.flatMap(attemptsOf);
+  const [, far] = limitsNear(
+    limits,
+    curves.flatMap((curve) => curve.points.map(([, value]) => value)),
+  );
   const counted = metric.kind === "histogram" ? mergedText(curves) : OF_TYPICAL;
+  const farText = far.map(
+    ({ title, value }) => `${title}: ${figureIn(metric.unit, value)}, above the chart.`,
+  );
   return (
     <Chart
       title={title}
@@ -95,16 +137,18 @@ function CurveChart({
         <Legend
           title={titleOf(study, colour)}
           kind={kindOf(colour)}
-          entries={valuesOf(cells, colour).map((name) => ({
-            name,
-            label: valueLabel(name),
-            colour: (theme) => colourOf(theme, values.indexOf(name)),
-          }))}
+          entries={legendOf(
+            study,
+            painted,
+            all.map(({ cell }) => cell),
+            colour,
+          )}
           choice={choice}
         />
       }
       spec={spec}
       table={curveTable(study, curves, metric, names, run, attemptsOf, over)}
+      units={{ [metric.name]: metric.unit, ...(over ? { [over.name]: over.unit } : {}) }}
       leads={{
         choice,
         of: curves.flatMap(({ cell, points }) => points.map(() => linkTargetOf(cell))),
@@ -112,7 +156,7 @@ function CurveChart({
         what: "attempts",
       }}
       places={names}
-      note={[counted, mixed(attempts)].filter(Boolean).join(" ")}
+      note={[counted, ...farText, mixed(attempts)].filter(Boolean).join(" ")}
     />
   );
 }

@@ -3,6 +3,7 @@ import type { View } from "vega";
 import type { TopLevelSpec } from "vega-lite";
 import { csv } from "../model/format";
 import { copyPicture, copySvg, copyText } from "../ui/clipboard";
+import { Menu, MenuGroup } from "../ui/Menu";
 import { LIGHT, type Theme } from "../ui/theme";
 import { viewOf } from "./drawing";
 
@@ -77,7 +78,7 @@ export const fileName = (run: string, name: string) =>
     .filter(Boolean)
     .join("-");
 
-/** Show buttons that export a picture and its figures, as files and to the clipboard. */
+/** Show a menu that exports a picture and its figures, as files and to the clipboard. */
 export function Exports(taken: Taken) {
   const [said, setSaid] = useState("");
   const { run, name, title, table } = taken;
@@ -107,25 +108,35 @@ export function Exports(taken: Taken) {
   };
   return (
     <span className="sb-exports">
-      {Object.entries(ways).map(([way, types]) => (
-        <span key={way}>
-          {way}
-          {types.map(([type, todo]) => (
-            <button
-              key={type}
-              type="button"
-              onClick={() => act(way, type, todo)}
-              aria-label={`${way} ${title} as ${type}`}
-            >
-              {type}
-            </button>
-          ))}
-        </span>
-      ))}
       <span aria-live="polite">{said}</span>
+      <Menu label="Export" name={`Export ${title}`}>
+        {Object.entries(ways).map(([way, types]) => (
+          <MenuGroup key={way} title={way}>
+            {types.map(([type, todo]) => (
+              <button
+                key={type}
+                type="button"
+                onClick={() => act(way, type, todo)}
+                aria-label={`${way} ${title} as ${type}`}
+              >
+                {type} {WHAT[type]}
+              </button>
+            ))}
+          </MenuGroup>
+        ))}
+      </Menu>
     </span>
   );
 }
+
+/** What each type of export contains. */
+const WHAT: Record<string, string> = {
+  SVG: "picture",
+  PNG: "picture",
+  CSV: "figures",
+  JSON: "figures",
+  SQL: "query",
+};
 
 /** Hand the user a file. */
 function download(name: string, content: string | Blob, type: string): void {

@@ -10,6 +10,7 @@ import { originColumns, originOf, sourceOf } from "../model/provenance";
 import { sqlBeside } from "../model/sql";
 import { Filters, OrderMenu } from "../ui/Controls";
 import { Legend } from "../ui/Legend";
+import { Common, Provenance } from "../ui/Provenance";
 import { Ready } from "../ui/States";
 import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
@@ -36,7 +37,7 @@ export function Phases({
           NONE
         ) : (
           <>
-            <p className="sb-line">{datasetsText(study, cells)}</p>
+            <Common study={study} cells={cells} />
             {single ? null : (
               <div className="sb-fields">
                 <OrderMenu choice={choice} />
@@ -46,12 +47,14 @@ export function Phases({
             {operations(study, cells).map((operation) => (
               <PhaseChart key={operation.name} {...{ study, cells, operation, choice, single }} />
             ))}
-            <p className="sb-note">
+            <details className="sb-note">
+              <summary>How to read the charts</summary>
               {single ? "" : TYPICAL}
               The bars include the verification, which the charts of the total pod time exclude. Kubernetes
               reports the phases before the interpreter in whole seconds: they are pale, with a dashed edge. ▲
               client-bound, ▼ service-bound, ◆ disturbed, ✕ failed, ■ stopped, ○ not run.
-            </p>
+            </details>
+            <Provenance study={study} cells={cells} attempts={cells.map((cell) => cell.attempt)} />
           </>
         )
       }

@@ -5,9 +5,9 @@ import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Layout, panelled } from "../model/figures";
 import { linkTargetOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
-import { figureIn, unitOf } from "../model/units";
-import { colourOf, type Theme } from "../ui/theme";
-import { frame, quantity, tens } from "./frame";
+import { axisTexts, figureIn } from "../model/units";
+import type { Theme } from "../ui/theme";
+import { frame, labelled, niceTicks, quantity, tens } from "./frame";
 
 /** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
 export interface Curve {
@@ -23,6 +23,13 @@ export interface CurvePanel {
   curves: Curve[];
 }
 
+/** A limit of the metric, of the run's parameters: a line across the chart. */
+export interface Limit {
+  title: string;
+  /** In the metric's unit. */
+  value: number;
+}
+
 /** The settings of a chart of curves. */
 export interface CurvesShown {
   metric: Metric;
@@ -30,8 +37,13 @@ export interface CurvesShown {
   over?: Metric;
   scale: Scale;
   colour: string;
-  /** The names that have a colour each, whether hidden or not, as in charts of medians. */
-  values: string[];
+  /** Returns the colour of a value of the name `colour`. */
+  paint: (theme: Theme, value: string) => string;
+  limits: Limit[];
+  /** The seconds until the measurement begins, and the title of this figure: the time before is shaded. */
+  since?: { title: string; seconds: number[] };
+  /** A series of the same moments, drawn against a second axis. */
+  beside?: Metric;
   description: string;
 }
 
@@ -89,107 +101,231 @@ function placed(points: [number, number][]): [number, number, number][] {
   ]);
 }
 
-/** Draw a line for each curve. */
+/** The largest ratio of a limit to the largest value at which the limit is drawn: a line far above would flatten the curves. */
+const NEAR = 4;
+
+/** Return the limits that a chart draws, and the limits that are too far from the curves. */
+export function limitsNear(limits: Limit[], values: number[]): [Limit[], Limit[]] {
+  const most = Math.max(0, ...values);
+  const near = limits.filter(({ value }) => value <= NEAR * most);
+  return [near, limits.filter((limit) => !near.includes(limit))];
+}
+
+/** Draw a line for each curve. The mouse on a curve makes the others pale. */
 export function curveSpec(
   study: Study,
   curves: Curve[],
-  { metric, over, scale, colour, values: names, description }: CurvesShown,
+  shown: CurvesShown,
   width: number,
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const [unit, isLog, isShare] = [
-    unitOf(metric.unit),
-    scale === "logarithmic",
-    metric.kind === "histogram",
-  ] as const;
-  const along = over && unitOf(over.unit);
+  const { metric, over, scale, colour, paint, since, beside, description } = shown;
+  const [isLog, isShare] = [scale === "logarithmic", metric.kind === "histogram"];
   const alongText = (where: number) =>
     over ? figureIn(over.unit, where) : `${Number(where.toPrecision(6))}${isShare ? " %" : " s"}`;
-  const values = curves.flatMap(({ cell, name, points }, key) => {
-    const about = {
-      key,
-      name,
-      cell: cellLabel(study, cell),
-      dataset: datasetText(study, cell),
-      colour: valueLabel(nameOf(cell, colour)),
-      target: linkTargetOf(cell),
-    };
-    const all = isShare
-      ? placed(points)
-      : points.map(([x, value]) => [x / (along?.scale ?? 1), x, value] as const);
+  const about = ({ cell, name }: Curve, key: number) => ({
+    key,
+    name,
+    cell: cellLabel(study, cell),
+    dataset: datasetText(study, cell),
+    value: valueLabel(nameOf(cell, colour)),
+    paint: paint(theme, nameOf(cell, colour)),
+    target: linkTargetOf(cell),
+  });
+  const values = curves.flatMap((curve, key) => {
+    const of = about(curve, key);
+    const all = isShare ? placed(curve.points) : curve.points.map(([x, value]) => [x, x, value] as const);
     return all
       .filter(([, , value]) => !isLog || value > 0)
       .map(([x, where, value], order) => ({
-        ...about,
+        ...of,
         x,
         order,
         along: alongText(where),
-        at: value / unit.scale,
+        at: value,
         text: figureIn(metric.unit, value),
       }));
   });
-  const most = Math.max(10, ...values.map((point) => point.x));
-  const nines = Array.from({ length: Math.floor(Math.log10(most)) }, (_, n) => 10 ** (n + 1));
-  const figures = values.map((point) => point.at);
-  const domain = [Math.min(...figures), Math.max(...figures)];
-  const lines = [...new Set(curves.map((curve) => curve.name))];
-  return {
-    ...frame(description, width, theme),
-    height: 280,
-    data: { values },
-    encoding: {
-      x: isShare
-        ? {
-            ...quantity("x", "percentile"),
-            scale: { type: "log", domain: [1, most], nice: false },
-            axis: {
-              values: [1, 2, ...nines],
-              labelExpr: "format(100 - 100 / datum.value, '.8~r') + ' %'",
-            },
-          }
-        : quantity(
-            "x",
-            over ? [over.title, along?.axis].filter(Boolean).join(", ") : "seconds since the operation began",
+  const second = beside
+    ? curves.flatMap((curve, key) =>
+        pointsOf(curve.cell, beside).map(([x, value]) => ({ ...about(curve, key), x, second: value })),
+      )
+    : [];
+  const [limits] = limitsNear(
+    shown.limits,
+    values.map((point) => point.at),
+  );
+  const figures = [...values.map((point) => point.at), ...limits.map(({ value }) => value)];
+  const [lowest, highest] = [Math.min(...figures), Math.max(...figures)];
+  const domain: [number, number] = isLog
+    ? [lowest / 1.1, highest * 1.1]
+    : [Math.min(0, lowest), highest * 1.05 || 1];
+  const ticks = isLog ? (tens(domain).values ?? domain) : niceTicks(domain, 5);
+  const { unit, tick } = axisTexts(metric.unit, ticks);
+  const most = Math.max(isShare ? 10 : 0, ...values.map((point) => point.x));
+  const nines = Array.from({ length: Math.floor(Math.log10(Math.max(10, most))) }, (_, n) => 10 ** (n + 1));
+  const alongTicks = over ? niceTicks([0, most || 1], Math.ceil(width / 110)) : [];
+  const along = over ? axisTexts(over.unit, alongTicks) : undefined;
+  const names = [...new Set(curves.map((curve) => curve.name))];
+  const painted = [...new Map(values.map((point) => [point.value, point.paint]))];
+  const x = (field: string) =>
+    isShare
+      ? {
+          ...quantity(field, "percentile"),
+          scale: { type: "log" as const, domain: [1, most], nice: false },
+          axis: { values: [1, 2, ...nines], labelExpr: "format(100 - 100 / datum.value, '.8~r') + ' %'" },
+        }
+      : {
+          ...quantity(
+            field,
+            over ? [over.title, along?.unit].filter(Boolean).join(", ") : "seconds since the operation began",
           ),
-      y: {
-        ...quantity("at", [unit.axis || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
-        scale: isLog ? { type: "log", domain, nice: false } : { zero: true },
-        axis: { tickCount: 6, ...(isLog ? tens(domain) : {}) },
-      },
-      color: {
-        field: "colour",
-        type: "nominal",
-        title: null,
-        scale: { domain: names.map(valueLabel), range: names.map((_, place) => colourOf(theme, place)) },
-        legend: picture
-          ? { orient: "top", columns: 6, values: [...new Set(values.map((point) => point.colour))] }
-          : null,
-      },
-    },
+          ...(along && over
+            ? {
+                axis: {
+                  values: alongTicks,
+                  labelExpr: labelled(alongTicks.map((at) => [at, along.tick(at)])),
+                },
+              }
+            : {}),
+        };
+  const y = (field: string) => ({
+    ...quantity(field, [unit || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
+    scale: { type: isLog ? ("log" as const) : ("linear" as const), domain, nice: false },
+    axis: { values: ticks, labelExpr: labelled(ticks.map((at) => [at, tick(at)])) },
+  });
+  const color = {
+    field: "value",
+    type: "nominal" as const,
+    title: null,
+    scale: { domain: painted.map(([value]) => value), range: painted.map(([, colour]) => colour) },
+    legend: picture ? { orient: "top" as const, columns: 6 } : null,
+  };
+  // the opacity of a curve while the mouse is on another curve
+  const opacity = { condition: { param: "pointed", value: 1 }, value: 0.15 };
+  const line = { detail: { field: "key" }, order: { field: "order" } };
+  const text = { type: "text" as const, fontSize: 12, color: theme.text };
+  const begin = since
+    ? [...new Set(since.seconds)].filter((seconds) => seconds > 0 && !over && !isShare)
+    : [];
+  const tooltip = [
+    { field: "cell" },
+    { field: "dataset" },
+    { field: "along", title: over?.title ?? (isShare ? "percentile" : "since it began") },
+    { field: "text", title: metric.title },
+  ];
+  const main: Layers = {
     layer: [
       {
+        name: "shade",
+        data: { values: begin.map((seconds) => ({ from: 0, seconds })) },
+        mark: { type: "rect", color: theme.text, opacity: 0.08 },
+        encoding: { x: x("from"), x2: { field: "seconds" } },
+      },
+      {
+        name: "shade_text",
+        data: {
+          values: since && begin.length ? [{ seconds: Math.max(...begin), text: `◂ ${since.title}` }] : [],
+        },
+        mark: { ...text, align: "left", baseline: "top", dx: 3, dy: 2 },
+        encoding: { x: x("seconds"), y: { value: 0 }, text: { field: "text" } },
+      },
+      {
+        name: "curve",
+        data: { values },
         mark: { type: "line", strokeWidth: 2 },
         encoding: {
-          detail: { field: "key" },
-          order: { field: "order" },
-          ...(lines.length > 1 ? { strokeDash: dashes(lines, width, theme) } : {}),
+          x: x("x"),
+          y: y("at"),
+          color,
+          opacity,
+          ...line,
+          ...(names.length > 1 ? { strokeDash: dashes(names, width, theme) } : {}),
         },
       },
       {
-        mark: { type: "point", filled: true, opacity: 1, size: 18 },
-        encoding: {
-          tooltip: [
-            { field: "cell" },
-            { field: "dataset" },
-            { field: "along", title: over?.title ?? (isShare ? "percentile" : "since it began") },
-            { field: "text", title: metric.title },
-          ],
+        name: "limit",
+        data: { values: limits },
+        mark: { type: "rule", strokeWidth: 1.5, strokeDash: [8, 4], color: theme.text },
+        encoding: { y: y("value") },
+      },
+      {
+        name: "limit_text",
+        data: {
+          values: limits.map(({ title, value }) => ({
+            value,
+            text: `${title}: ${figureIn(metric.unit, value)}`,
+          })),
         },
+        mark: { ...text, align: "right", baseline: "bottom", dy: -3 },
+        encoding: { x: { value: "width" }, y: y("value"), text: { field: "text" } },
+      },
+      {
+        name: "point",
+        data: { values },
+        mark: { type: "point", filled: true, size: 18 },
+        encoding: {
+          x: x("x"),
+          y: y("at"),
+          color,
+          // many points would hide the shape of their curve
+          opacity: values.length > FEW * curves.length ? { value: 0 } : opacity,
+          tooltip,
+        },
+      },
+      {
+        // a broad invisible line, which the mouse reaches easily
+        name: "reach",
+        data: { values },
+        params: [
+          {
+            name: "pointed",
+            select: { type: "point", fields: ["key"], on: "pointerover", clear: "pointerout" },
+          },
+        ],
+        mark: { type: "line", strokeWidth: 14, opacity: 0.001 },
+        encoding: { x: x("x"), y: y("at"), ...line, tooltip: [{ field: "cell" }, { field: "dataset" }] },
       },
     ],
   };
+  if (!second.length || !beside) return { ...frame(description, width, theme), height: 280, ...main };
+  return {
+    ...frame(description, width, theme),
+    height: 280,
+    layer: [
+      {
+        name: "beside",
+        data: { values: second },
+        mark: {
+          type: "line",
+          strokeWidth: 1,
+          strokeDash: [2, 2],
+          interpolate: "step-after",
+          color: theme.text,
+          opacity: 0.6,
+        },
+        encoding: {
+          x: x("x"),
+          y: {
+            ...quantity("second", `${beside.title} (dotted)`),
+            scale: { zero: true },
+            axis: { orient: "right" as const, grid: false, tickCount: 4 },
+          },
+          detail: { field: "key" },
+        },
+      },
+      main,
+    ],
+    resolve: { scale: { y: "independent" } },
+  };
 }
+
+/** A specification of layers, which is also a layer of another specification. */
+type Layers = Extract<TopLevelSpec, { layer: unknown }>["layer"][number] & { layer: unknown };
+
+/** The largest number of points of a curve that are marked. */
+const FEW = 30;
 
 /** Encode each of these names by a dash pattern. */
 function dashes(names: string[], width: number, theme: Theme) {

@@ -56,7 +56,10 @@ export function shape(marks: { state: string }[], theme: Theme) {
     type: "nominal" as const,
     title: null,
     scale: { domain: states, range: states.map((state) => MARKS[state]) },
-    legend: { orient: "bottom" as const, direction: "horizontal" as const, symbolStrokeColor: theme.text },
+    // the mark of a verified attempt alone needs no explanation
+    legend: states.some((state) => state !== "verified")
+      ? { orient: "bottom" as const, direction: "horizontal" as const, symbolStrokeColor: theme.text }
+      : null,
   };
 }
 
@@ -88,6 +91,22 @@ export function lines(field: string, count: number, band: number, width: number)
 }
 
 export const quantity = (field: string, title: string) => ({ field, type: "quantitative" as const, title });
+
+/** Return an axis's expression that shows these texts at these values. */
+export const labelled = (texts: [number, string][]): string =>
+  `${JSON.stringify(Object.fromEntries(texts))}[datum.value]`;
+
+/** Return about `count` round values of a linear axis: multiples of 1, 2 or 5 times a power of ten. */
+export function niceTicks([least, most]: [number, number], count: number): number[] {
+  const rough = (most - least) / count;
+  if (!(rough > 0)) return [least];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) ?? 10) * power;
+  const first = Math.ceil(least / step - 1e-9);
+  const last = Math.floor(most / step + 1e-9);
+  // rounded, because a sum of steps is not exact
+  return Array.from({ length: last - first + 1 }, (_, n) => Number(((first + n) * step).toPrecision(12)));
+}
 
 /** Return a tooltip's field with an exact figure. */
 export const figure = (field: string, title?: string) => ({

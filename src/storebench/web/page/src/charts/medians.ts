@@ -1,11 +1,12 @@
 import type { TopLevelSpec } from "vega-lite";
-import { cellLabel, datasetText, type Places, titleOf } from "../model/cells";
-import { nameOf, type Scale, valueLabel } from "../model/choice";
-import { type Bar, barsOf, type ChartData, type Figure, type Line, mediansOf, runOf } from "../model/figures";
+import { cellLabel, datasetText, type Places } from "../model/cells";
+import { nameOf, type Scale } from "../model/choice";
+import { type Bar, barsOf, type ChartData, type Figure, mediansIn, runOf } from "../model/figures";
 import { linkTargetOf } from "../model/lead";
-import { digits } from "../model/units";
-import { colourOf, type Theme } from "../ui/theme";
-import { figure as exact, frame, NAME_HEIGHT, NARROW, quantity, shape, tens } from "./frame";
+import { axisTexts, compared, digits, figureIn } from "../model/units";
+import type { Theme } from "../ui/theme";
+import { arranged, LETTER } from "./arranged";
+import { frame, labelled, niceTicks, quantity, shape, tens } from "./frame";
 
 /** The settings of a chart of medians. */
 export interface Shown {
@@ -14,19 +15,16 @@ export interface Shown {
   scale: Scale;
   /** The name that the colours distinguish: store, client, operation, or an axis. */
   colour: string;
-  /** The values that have a colour each, including the values of hidden cells, so that each keeps its colour. */
-  values: string[];
+  /** Returns the colour of a value of this name. */
+  paint: (theme: Theme, value: string) => string;
   description: string;
 }
 
-const BAR = 16;
-const GAP = 10;
-/** About the width of a letter, pixels. */
-const LETTER = 6.8;
+/** The addition to the name of a floor. */
+export const FLOOR = "floor";
 
-/** The mapping of figures to positions on the axis. */
+/** The mapping of a panel's figures to positions on the axis. */
 interface Axis {
-  title: string;
   type: "linear" | "log";
   /** The position where a bar begins; null on an axis without a meaningful zero, where dots are drawn. */
   zero: number | null;
@@ -34,177 +32,217 @@ interface Axis {
   text: (value: number) => string;
 }
 
-/** The addition to the name of a floor's line. */
-const LIMIT = "only the client";
-
 /** Return the best positive value: the smallest, or if higher is better the largest. */
-function bestOf(values: number[], { better }: Figure): number {
+function bestOf(values: number[], { better }: Pick<Figure, "better">): number {
   const positive = values.filter((value) => value > 0);
   return better === "lower" ? Math.min(...positive) : Math.max(...positive);
 }
 
-/** Return the axis. `medians` are the compared medians; `all` also includes the floors' medians. */
-function axisOf({ figure, scale }: Shown, medians: number[], all: number[]): Axis {
-  const measured = (value: number) => value * figure.unit.scale;
-  const { text } = figure.unit.compared(all.map(measured));
-  const measuredText = (value: number) => text(measured(value));
-  const place = (value: number) => value;
-  if (scale === "linear") return { title: figure.axis, type: "linear", zero: 0, place, text: measuredText };
-  if (scale === "logarithmic")
-    return { title: `${figure.axis}, logarithmic`, type: "log", zero: null, place, text: measuredText };
-  const best = bestOf(medians, figure);
+/** Return the axis of a panel. `all` are the medians of the chart, which share a unit. */
+function axisOf({ figure, scale }: Shown, bars: Bar[], all: number[]): Axis {
+  const { text } = compared(figure.unit, all);
+  const same = { place: (value: number) => value, text };
+  if (scale === "linear") return { type: "linear", zero: 0, ...same };
+  if (scale === "logarithmic") return { type: "log", zero: null, ...same };
+  const best = bestOf(mediansIn(bars), figure);
   const times = (value: number) => (figure.better === "lower" ? value / best : best / value);
   return {
-    title: `times ${figure.better === "lower" ? "" : "below "}the best one shown, logarithmic`,
     type: "log",
     zero: 1,
     place: times,
-    text: (value) => (value === best ? `best: ${measuredText(value)}` : `${digits(times(value), 3)} ×`),
+    text: (value) => (value === best ? `best: ${text(value)}` : `${digits(times(value), 3)} ×`),
   };
 }
 
-/** Draw a line for each name, with a bar for each colour: bars are medians, rules are intervals, marks are attempts. Panels are stacked. */
-export function medianSpec(
-  data: ChartData,
-  shown: Shown,
-  width: number,
-  theme: Theme,
-  picture: boolean,
-): TopLevelSpec {
-  const { study, figure, colour, values, description } = shown;
-  const medians = mediansOf(data);
-  const all = [...medians, ...mediansOf(data, true)];
-  const axis = axisOf(shown, medians, all);
-  const drawn = barsOf(data).flatMap(({ spread, dots }) => [
-    ...(spread ? [spread.median, spread.interval_low, spread.interval_high] : []),
-    ...dots.map((dot) => dot.value),
-  ]);
-  const hasPlace = (value: number | null): value is number =>
-    value !== null && (axis.type === "linear" || value > 0);
-  const texts = all.map(axis.text);
-  const { domain, floor } = extent(axis, drawn.filter(hasPlace).map(axis.place), room(data, texts, width));
-  // a value that is absent, or not on the scale, is drawn at the axis's beginning
-  const at = (value: number | null) => (hasPlace(value) ? axis.place(value) : floor);
+/** Return the ticks of the axis, their texts, and its title, which names the unit and a logarithmic scale. */
+function ticksOf({ figure, scale }: Shown, domain: [number, number], width: number) {
+  const [least, most] = domain;
+  const count = Math.max(2, Math.floor(width / 110));
+  if (scale === "best") {
+    const what = figure.better === "lower" ? "relative to the best" : "times below the best";
+    const values = tens(domain).values ?? [least, most];
+    return { values, tick: (value: number) => `${digits(value, 3)} ×`, title: `${what}, logarithmic` };
+  }
+  const log = scale === "logarithmic";
+  const values = log ? (tens(domain).values ?? [least, most]) : niceTicks(domain, count);
+  const { unit, tick } = axisTexts(figure.unit, values);
+  const title = [
+    [unit, figure.addition].filter(Boolean).join(", ") || figure.title,
+    log ? "logarithmic" : "",
+  ];
+  return { values, tick, title: title.filter(Boolean).join(", ") };
+}
 
-  const { names, headings, places, limits, height } = arranged(data, width);
+/** A bar with the axis of its panel. */
+interface Placed {
+  bar: Bar;
+  axis: Axis;
+  best: boolean;
+}
+
+/** Draw a bar for each cell, with its name and its median: bars are medians, rules are intervals, marks are attempts. Panels are stacked. */
+export function medianSpec(data: ChartData, shown: Shown, width: number, theme: Theme): TopLevelSpec {
+  const { study, figure, colour, paint, description, scale } = shown;
+  const all = [false, true].flatMap((limit) => mediansIn(barsOf(data), limit));
+  const panels = data.panels.map(({ name, bars }) => {
+    const axis = axisOf(shown, bars, all);
+    const best = bestOf(mediansIn(bars), figure);
+    const placed = bars.map((bar): { bar: Placed; name: string } => ({
+      bar: { bar, axis, best: figure.better !== "neither" && !bar.limit && bar.spread?.median === best },
+      name: bar.limit ? `${bar.name} (${FLOOR})` : bar.name,
+    }));
+    return { name, bars: placed };
+  });
+  const layout = arranged(panels, width);
+  const isLog = scale !== "linear";
+  const zero = { linear: 0, best: 1, logarithmic: null }[scale];
+  const hasPlace = (value: number | null): value is number => value !== null && (!isLog || value > 0);
+  const drawn = layout.places.flatMap(({ bar: { bar, axis } }) =>
+    [bar.spread?.median ?? null, bar.spread?.interval_low ?? null, bar.spread?.interval_high ?? null]
+      .concat(bar.dots.map((dot) => dot.value))
+      .filter(hasPlace)
+      .map(axis.place),
+  );
+  const texts = layout.places.flatMap(({ bar: { bar, axis } }) =>
+    bar.spread ? [axis.text(bar.spread.median)] : [],
+  );
+  const { domain, floor } = extent(isLog, zero, drawn, room(texts, layout.plot));
+  // a value that is absent, or not on the scale, is drawn at the axis's beginning
+  const at = (axis: Axis, value: number | null) => (hasPlace(value) ? axis.place(value) : floor);
+
   const bars: (Record<string, unknown> & { limit: boolean })[] = [];
   const dots: (Record<string, unknown> & { state: string })[] = [];
-  for (const [bar, top] of places) {
-    const { cell, spread } = bar;
+  const floors: Record<string, unknown>[] = [];
+  for (const { bar: placed, top, bottom, bands } of layout.places) {
+    const { bar, axis, best } = placed;
+    const { cell, spread, limit } = bar;
+    const middle = (top + bottom) / 2;
     const about = {
       cell: cellLabel(study, cell),
       dataset: datasetText(study, cell),
-      colour: valueLabel(nameOf(cell, colour)),
+      paint: paint(theme, nameOf(cell, colour)),
     };
-    const placed = bar.dots.map((dot) => ({
+    const marks = bar.dots.map((dot) => ({
       ...about,
       ...dot,
+      said: figureIn(figure.unit, dot.value),
       target: linkTargetOf({ ...cell, ...dot }),
-      at: at(dot.value),
-      middle: top + BAR / 2,
+      at: at(axis, dot.value),
+      middle,
     }));
-    dots.push(...placed);
-    if (spread)
-      bars.push({
-        ...about,
-        ...spread,
-        target: linkTargetOf({ ...cell, ...runOf(cell) }),
-        limit: limits.has(bar),
-        from: axis.zero ?? floor,
-        to: at(spread.median),
-        interval_from: spread.interval_low === null ? null : at(spread.interval_low),
-        interval_to: at(spread.interval_high),
-        text: axis.text(spread.median),
-        // to the right of all marks of the bar
-        text_at: Math.max(floor, at(spread.median), at(spread.interval_high), ...placed.map((dot) => dot.at)),
-        top: top + 1,
-        middle: top + BAR / 2,
-        bottom: top + BAR - 1,
-        above: limits.get(bar) ?? null,
-      });
+    // the mark of a single verified attempt would only repeat its bar
+    dots.push(...marks.filter((mark) => marks.length > 1 || mark.state !== "verified"));
+    if (!spread) continue;
+    const exact = (value: number | null) => (value === null ? null : figureIn(figure.unit, value));
+    const said = {
+      ...about,
+      median: exact(spread.median),
+      n: spread.n,
+      interval_low: exact(spread.interval_low),
+      interval_high: exact(spread.interval_high),
+      interval_coverage: spread.interval_coverage,
+      target: linkTargetOf({ ...cell, ...runOf(cell) }),
+      to: at(axis, spread.median),
+    };
+    if (limit) floors.push(...bands.map((band) => ({ ...said, ...band })));
+    bars.push({
+      ...said,
+      limit,
+      best,
+      single: spread.n === 1,
+      origin: zero ?? floor,
+      interval_from: spread.interval_low === null ? null : at(axis, spread.interval_low),
+      interval_to: at(axis, spread.interval_high),
+      text: axis.text(spread.median),
+      // to the right of all marks of the bar
+      text_at: Math.max(floor, said.to, at(axis, spread.interval_high), ...marks.map((mark) => mark.at)),
+      top: top + 1,
+      middle,
+      bottom: bottom - 1,
+    });
   }
 
+  const ticks = ticksOf(shown, domain, layout.plot);
   const x = (field: string) => ({
-    ...quantity(field, axis.title),
-    scale: { type: axis.type, domain, nice: false },
+    ...quantity(field, ticks.title),
+    scale: { type: isLog ? ("log" as const) : ("linear" as const), domain, nice: false },
     axis: {
-      format: ",.3~r",
+      values: ticks.values,
+      labelExpr: labelled(ticks.values.map((value) => [value, ticks.tick(value)])),
       labelOverlap: "greedy" as const,
       labelSeparation: 10,
-      ...(axis.type === "log" ? tens(domain) : {}),
+      grid: false, // the lines are drawn by the bars, so that none crosses a name
     },
   });
   const y = (field: string) => ({
     field,
     type: "quantitative" as const,
     title: null,
-    scale: { domain: [0, height], reverse: true, nice: false, zero: false },
-    axis: {
-      values: Object.keys(names).map(Number),
-      tickCount: Object.keys(names).length, // or Vega omits labels
-      labelExpr: `${JSON.stringify(names)}[datum.value]`,
-      labelFontWeight: {
-        condition: {
-          test: `indexof(${JSON.stringify(headings)}, datum.value) >= 0`,
-          value: "bold" as const,
-        },
-        value: "normal" as const,
-      },
-      grid: false,
-      ticks: false,
-      domain: false,
-      labelOverlap: false,
-      ...(width < NARROW
-        ? { labelAlign: "left" as const, labelPadding: 0, labelLimit: width - 16 }
-        : { labelPadding: 6 }),
-    },
-  });
-  const color = {
-    field: "colour",
-    type: "nominal" as const,
-    title: titleOf(study, colour),
-    scale: { domain: values.map(valueLabel), range: values.map((_, place) => colourOf(theme, place)) },
-    legend: picture
-      ? { orient: "top" as const, columns: 6, values: [...new Set(bars.map((bar) => bar.colour))] }
+    scale: { domain: [0, layout.height], reverse: true, nice: false, zero: false },
+    axis: layout.beside
+      ? {
+          values: layout.names.map(({ middle }) => middle),
+          tickCount: layout.names.length, // or Vega omits labels
+          labelExpr: labelled(layout.names.map(({ middle, text }) => [middle, text])),
+          grid: false,
+          ticks: false,
+          domain: false,
+          labelOverlap: false,
+          labelLimit: width,
+          labelPadding: 6,
+        }
       : null,
-  };
-  const compared = bars.filter((bar) => !bar.limit);
+  });
+  const painted = { field: "paint", type: "nominal" as const, scale: null };
   const tooltip = [
     { field: "cell" },
     { field: "dataset" },
-    exact("median", `median, ${figure.axis}`),
+    { field: "median" },
     { field: "n", title: "attempts in the median" },
-    exact("interval_low", "interval from"),
-    exact("interval_high", "to"),
+    { field: "interval_low", title: "interval from" },
+    { field: "interval_high", title: "to" },
     { field: "interval_coverage", title: "its coverage", format: ".1%" },
   ];
+  const hollow = {
+    fill: painted,
+    stroke: painted,
+    fillOpacity: { condition: { test: "datum.single", value: 0.001 }, value: zero === null ? 1 : 0.8 },
+  };
+  const lines = ticks.values.flatMap((tick) => layout.bands.map((band) => ({ tick, ...band })));
+  const written = { type: "text" as const, align: "left" as const, fontSize: 12, color: theme.text };
+  const compares = bars.filter((bar) => !bar.limit);
   return {
     ...frame(description, width, theme),
-    height,
+    height: layout.height,
     layer: [
-      axis.zero === null
+      {
+        data: { values: lines },
+        mark: { type: "rule", color: theme.grid, strokeWidth: 1 },
+        encoding: { x: x("tick"), y: y("above"), y2: { field: "below" } },
+      },
+      zero === null
         ? {
-            data: { values: compared },
-            mark: { type: "point", filled: true, size: 160, opacity: 1 },
-            encoding: { x: x("to"), y: y("middle"), color, tooltip },
+            data: { values: compares },
+            mark: { type: "point", size: 150, strokeWidth: 2 },
+            encoding: { x: x("to"), y: y("middle"), ...hollow, tooltip },
           }
         : {
-            data: { values: compared },
-            mark: { type: "rect", opacity: 0.8 },
+            data: { values: compares },
+            mark: { type: "rect", strokeWidth: 1.5 },
             encoding: {
-              x: x("from"),
+              x: x("origin"),
               x2: { field: "to" },
               y: y("top"),
               y2: { field: "bottom" },
-              color,
+              ...hollow,
               tooltip,
             },
           },
       {
-        // a floor's line crosses all lines of its panel, down to its own line
-        data: { values: bars.filter((bar) => bar.limit) },
+        // a floor's line crosses the bars of its panel
+        data: { values: floors },
         mark: { type: "rule", strokeWidth: 2, strokeDash: [6, 4] },
-        encoding: { x: x("to"), y: y("above"), y2: { field: "bottom" }, color, tooltip },
+        encoding: { x: x("to"), y: y("above"), y2: { field: "below" }, stroke: painted, tooltip },
       },
       {
         data: { values: bars.filter((bar) => bar.interval_from !== null) },
@@ -216,8 +254,8 @@ export function medianSpec(
         // small marks within a dot, so that the dot's colour stays visible
         mark: {
           type: "point",
-          size: axis.zero === null ? 14 : 30,
-          strokeWidth: axis.zero === null ? 1 : 1.5,
+          size: zero === null ? 14 : 30,
+          strokeWidth: zero === null ? 1 : 1.5,
           color: theme.text,
         },
         encoding: {
@@ -228,22 +266,32 @@ export function medianSpec(
             { field: "cell" },
             { field: "dataset" },
             { field: "repeat" },
-            exact("value", figure.axis),
+            { field: "said", title: figure.title },
             { field: "remark", title: "state" },
           ],
         },
       },
       {
         data: { values: bars },
-        mark: { type: "text", align: "left", dx: 8, fontSize: 12, color: theme.text },
+        mark: { ...written, dx: 8, fontWeight: { expr: "datum.best ? 'bold' : 'normal'" } },
         encoding: { x: x("text_at"), y: y("middle"), text: { field: "text", type: "nominal" } },
       },
-      ...(headings.length
+      ...(layout.texts.length
         ? [
             {
-              data: { values: headings.map((middle) => ({ above: middle - NAME_HEIGHT / 2 })) },
-              mark: { type: "rule" as const, color: theme.grid, strokeWidth: 1 },
-              encoding: { y: y("above") },
+              data: { values: layout.texts },
+              mark: {
+                ...written,
+                baseline: "middle" as const,
+                lineBreak: "\n",
+                dx: layout.beside ? 0 : 2,
+                fontWeight: { expr: "datum.heading ? 'bold' : 'normal'" },
+              },
+              encoding: {
+                x: { value: 0 },
+                y: y("middle"),
+                text: { field: "text", type: "nominal" as const },
+              },
             },
           ]
         : []),
@@ -251,55 +299,25 @@ export function medianSpec(
   };
 }
 
-/** Compute the vertical positions of names, panels' names and bars, from the top. */
-function arranged(data: ChartData, width: number) {
-  const names: Record<number, string> = {};
-  const headings: number[] = [];
-  const places: [Bar, number][] = [];
-  /** The top of each floor's panel. */
-  const limits = new Map<Bar, number>();
-  let top = 0;
-  for (const panel of data.panels) {
-    const begin = top;
-    if (panel.name) {
-      headings.push(top + NAME_HEIGHT / 2);
-      names[top + NAME_HEIGHT / 2] = panel.name;
-      top += NAME_HEIGHT + GAP / 2;
-    }
-    for (const line of panel.lines) {
-      const height = BAR * line.bars.length;
-      if (width < NARROW) top += NAME_HEIGHT;
-      names[width < NARROW ? top - NAME_HEIGHT / 2 : top + height / 2] = lineName(line);
-      for (const bar of line.bars) {
-        if (line.limit) limits.set(bar, begin);
-        places.push([bar, top]);
-        top += BAR;
-      }
-      top += GAP;
-    }
-  }
-  return { names, headings, places, limits, height: Math.max(BAR, top - GAP) };
-}
-
-const lineName = ({ name, limit }: Line) => (limit ? `${name} (${LIMIT})` : name);
-
 /** Return the factor by which an axis must exceed its figures, so that texts have room after the bars. */
-function room(data: ChartData, texts: string[], width: number): number {
-  const longest = (some: string[]) => LETTER * Math.max(0, ...some.map((text) => text.length));
-  const named = data.panels.flatMap((panel) => [panel.name, ...panel.lines.map(lineName)]);
-  const names = width < NARROW ? 0 : Math.min(width / 2, longest(named));
-  const plot = Math.max(80, width - names - 30);
-  return plot / (plot - Math.min(0.6 * plot, longest(texts) + 16));
+function room(texts: string[], plot: number): number {
+  const longest = LETTER * Math.max(0, ...texts.map((text) => text.length));
+  return plot / (plot - Math.min(0.6 * plot, longest + 16));
 }
 
 /** Return the axis's domain, and the position of values that are not on the scale. */
-function extent(axis: Axis, places: number[], stretch: number): { domain: number[]; floor: number } {
+function extent(
+  isLog: boolean,
+  zero: number | null,
+  places: number[],
+  stretch: number,
+): { domain: [number, number]; floor: number } {
   const most = Math.max(0, ...places);
-  if (axis.type === "linear") {
+  if (!isLog) {
     const least = Math.min(0, ...places);
     return { domain: [least, least + (most - least) * stretch || 1], floor: 0 };
   }
-  const least = Math.min(axis.zero ?? Number.POSITIVE_INFINITY, ...places);
-  const floor = Number.isFinite(least) ? (axis.zero === null ? least / 1.5 : least) : 1;
+  const least = Math.min(zero ?? Number.POSITIVE_INFINITY, ...places);
+  const floor = Number.isFinite(least) ? (zero === null ? least / 1.5 : least) : 1;
   return { domain: [floor, floor * Math.max(1.2, most / floor) ** stretch], floor };
 }

@@ -1,4 +1,4 @@
-import type { Attempt, Study } from "../api/types";
+import type { Attempt, Metric, Study } from "../api/types";
 import { columns, isNumeric, isOfDataset, namesOf, type Places, placeOf, titleOf, valueText } from "./cells";
 import { axisKey, metricKey } from "./choice";
 import { moment, remark } from "./format";
@@ -112,8 +112,8 @@ const place = (study: Places, name: string): Named => ({
   number: isNumeric(study, name),
 });
 
-/** Return the columns of these attempts, including axes, datasets and the study's own figures. */
-export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
+/** Return the columns of these attempts, including axes, datasets and the study's own figures. `more` names further metrics. */
+export function columnsOf(study: Study, attempts: Attempt[], more: string[] = []): Column[] {
   const { first, second } = metricsByRank(study, attempts);
   const only = first.length === 1 ? first[0] : undefined;
   const places = namesOf(study, attempts);
@@ -137,13 +137,15 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
       hint: (a) => first.find(({ name }) => name === a.metric)?.title ?? a.metric,
       number: true,
     },
-    ...second.map(({ name, title, unit }) => ({
-      name,
-      title,
-      sort: metricKey(name),
-      text: written(attempts, unit, ({ metrics }) => metrics[name]),
-      number: true,
-    })),
+    ...[...second, ...otherMetrics(study, attempts).filter(({ name }) => more.includes(name))].map(
+      ({ name, title, unit }) => ({
+        name,
+        title,
+        sort: metricKey(name),
+        text: written(attempts, unit, ({ metrics }) => metrics[name]),
+        number: true,
+      }),
+    ),
   ];
   const allColumns: (Column | Named)[] = [
     ...FIRST,
@@ -160,6 +162,25 @@ export function columnsOf(study: Study, attempts: Attempt[]): Column[] {
       ? { ...column, title: column.name }
       : column,
   );
+}
+
+/** Return the metrics that these attempts report, and that a table does not show by default. */
+export function otherMetrics(study: Study, attempts: Attempt[]): Metric[] {
+  const { first, second } = metricsByRank(study, attempts);
+  const shown = new Set([...first, ...second].map(({ name }) => name));
+  return study.metrics.filter(
+    ({ name, kind }) =>
+      kind === "scalar" && !shown.has(name) && attempts.some(({ metrics }) => metrics[name] !== undefined),
+  );
+}
+
+/** Split columns into those whose text differs among the attempts, and those that are equal; the sorted column stays. */
+export function foldedOf(columns: Column[], attempts: Attempt[], sort: string): [Column[], Column[]] {
+  const isEqual = (column: Column) =>
+    attempts.length > 1 &&
+    column.sort !== sort &&
+    attempts.every((attempt) => column.text(attempt) === column.text(attempts[0] as Attempt));
+  return [columns.filter((column) => !isEqual(column)), columns.filter(isEqual)];
 }
 
 /** Split a table into the columns with the same value in all lines, and the lines without these columns. */

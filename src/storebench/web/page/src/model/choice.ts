@@ -57,6 +57,12 @@ export function scaleFor(wanted: Scale | null, values: number[], better: Metric[
   return least > 0 && most >= APART * least ? "logarithmic" : "linear";
 }
 
+/** Return the scale of several charts of one metric, which stand beside each other: logarithmic if any of them needs it. */
+export function scaleOfAll(wanted: Scale | null, values: number[][], better: Metric["better"]): Scale {
+  const scales = values.map((some) => scaleFor(wanted, some, better));
+  return scales.find((scale) => scale !== "linear") ?? "linear";
+}
+
 // commas separate the items of a list: a comma within a name is escaped
 const list = (text: string | null) => (text ?? "").split(",").filter(Boolean);
 const text = (names: string[]) => names.join(",");
@@ -107,5 +113,5 @@ export function moved(asked: Asked, stores: string[], store: string, by: number)
   return { stores: text([...others.slice(0, to), store, ...others.slice(to)]) };
 }
 
-/** Return whether a chart's lines are sorted by value instead of by store. */
-export const isByValue = (asked: Asked) => asked.get("lines") === "value";
+/** Return whether a chart's bars are sorted by value, the best first, and not by store. */
+export const isByValue = (asked: Asked) => asked.get("lines") !== "store";

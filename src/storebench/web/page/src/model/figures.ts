@@ -3,8 +3,7 @@ import { byValue, type CellName, columns, differing, namesOf, placeOf, placesTex
 import { remark, type Soundness, soundness } from "./format";
 import { type LinkTarget, linkTargetOf } from "./lead";
 import { originColumns, originOf } from "./provenance";
-import { figureOf, isLimit, titleOfOperation } from "./study";
-import { compared, type Unit, unitOf } from "./units";
+import { figureOf, isFloor, titleOfOperation } from "./study";
 
 type Cover = Attempt["figures_cover"];
 
@@ -25,8 +24,10 @@ export interface Figure {
   /** Restricts the chart to cells whose figures cover a client, or an engine: the memory of both is not comparable. */
   cover?: Cover;
   title: string;
-  axis: string;
-  unit: Unit;
+  /** The unit of the values, as the API names it: s, bytes, rows/s; a currency. */
+  unit: string;
+  /** The addition to the unit on an axis. */
+  addition: string;
   better: Metric["better"];
   /** Whether attempts have the figure, and not only cells. */
   ofAttempts: boolean;
@@ -34,13 +35,9 @@ export interface Figure {
 
 /** Return the charts of a metric: one, or one each for clients and engines. */
 export function figuresOf(metric: Metric): Figure[] {
-  const unit = unitOf(metric.unit);
-  const what = OF_PODS[metric.name];
-  const figure = { name: metric.name, unit, better: metric.better, ofAttempts: true };
-  const axis = [unit.axis || metric.title, what].filter(Boolean).join(", ");
-  return metric.by_cover
-    ? covered({ ...figure, axis }, metric.title)
-    : [{ ...figure, axis, title: metric.title }];
+  const { name, unit, better, title } = metric;
+  const figure = { name, unit, better, addition: OF_PODS[name] ?? "", ofAttempts: true };
+  return metric.by_cover ? covered(figure, title) : [{ ...figure, title }];
 }
 
 const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
@@ -48,18 +45,13 @@ const covered = (figure: Omit<Figure, "title">, title: string): Figure[] =>
 
 /** Return the charts of the cost in this currency per verified GB, or per attempt in a study without a dataset. */
 export function costFigures(study: Study, currency: string): Figure[] {
-  const axis = `${currency} per ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
-  return covered(
-    {
-      name: COST,
-      axis,
-      unit: { axis, scale: 1, compared: (values) => compared(currency, values) },
-      better: "lower",
-      ofAttempts: false,
-    },
-    "cost",
-  );
+  const addition = `per ${study.dataset ? "GB (10⁹ bytes) of the dataset" : "attempt"}`;
+  return covered({ name: COST, unit: currency, addition, better: "lower", ofAttempts: false }, "cost");
 }
+
+/** Describe a figure's unit in words: for an export, and for a figure without a unit by its title. */
+export const unitText = ({ unit, addition, title }: Figure): string =>
+  [unit || title, addition].filter(Boolean).join(unit ? " " : ", ");
 
 const COST = "cost";
 
@@ -105,45 +97,43 @@ export interface Dot {
   remark: string;
 }
 
-/** A cell as a chart shows it: its median in the chart's unit, null if no attempt counts, and its attempts. */
+/** A cell as a chart shows it: its median in the metric's unit, null if no attempt counts, and its attempts. */
 export interface Bar {
   cell: CellFigures;
+  /** The values in which the cell differs from others of the chart. */
+  name: string;
   spread: Spread | null;
   dots: Dot[];
-}
-
-/** The bars of one name on the axis. A limit is the floor, the client without a store: a mark for the other lines, not compared with them. */
-export interface Line {
-  name: string;
-  bars: Bar[];
+  /** Whether the store is a floor, the client without a store: a mark for the other bars, not compared with them. */
   limit: boolean;
 }
 
-/** The lines of a chart's panel; a single panel has no name. */
+/** The bars of a chart's panel; a single panel has no name. */
 export interface Panel {
   name: string;
-  lines: Line[];
+  bars: Bar[];
 }
 
 export interface ChartData {
   panels: Panel[];
+  /** The names in which the chart's cells differ. */
+  names: string[];
   /** Further differences between the cells. */
   note: string | null;
 }
 
-export const barsOf = (data: ChartData) =>
-  data.panels.flatMap((panel) => panel.lines.flatMap((line) => line.bars));
-/** Return the medians of the compared lines, or with `limit` the medians of the floors. */
-export const mediansOf = (data: ChartData, limit = false): number[] =>
-  data.panels
-    .flatMap((panel) => panel.lines.filter((line) => line.limit === limit).flatMap((line) => line.bars))
-    .flatMap((bar) => (bar.spread ? [bar.spread.median] : []));
+export const barsOf = (data: ChartData) => data.panels.flatMap((panel) => panel.bars);
+
+/** Return the medians of the compared bars, or with `limit` the medians of the floors. */
+export const mediansIn = (bars: Bar[], limit = false): number[] =>
+  bars.flatMap((bar) => (bar.limit === limit && bar.spread ? [bar.spread.median] : []));
 
 /** Return the values that choose a chart's scale. A floor counts only if it exceeds all other medians. */
 export function scaledBy(data: ChartData): number[] {
-  const medians = mediansOf(data);
+  const bars = barsOf(data);
+  const medians = mediansIn(bars);
   const most = Math.max(...medians);
-  return [...medians, ...mediansOf(data, true).filter((limit) => limit > most)];
+  return [...medians, ...mediansIn(bars, true).filter((limit) => limit > most)];
 }
 
 /** Return whether a cell's figures cover a client or an engine. If its own attempts have no figures, other cells of the store decide. */
@@ -186,14 +176,14 @@ function kinds(
 /** The names that a chart's colours and panels distinguish. */
 export type Layout = Pick<Chart, "colour" | "panel">;
 
-/** Return the names that a chart's lines distinguish: store, client, and further differences that neither colours nor panels show. */
-export function lineNames(study: Study, cells: CellName[], { colour, panel }: Layout): string[] {
-  const isLeft = (name: string) => name !== colour && name !== panel;
-  const others = ["operation", ...namesOf(study, cells)].filter(isLeft);
-  return [...["store", "client"].filter(isLeft), ...differing(cells, others)];
+/** Return the names that tell the cells of a chart apart, besides its panels; the store if none does. */
+export function barNames(study: Study, cells: CellName[], panel: string): string[] {
+  const all = ["store", "client", "operation", ...namesOf(study, cells)].filter((name) => name !== panel);
+  const names = differing(cells, all);
+  return names.length ? names : ["store"];
 }
 
-/** Arrange these cells into a chart, in their order. `shown` excludes hidden cells; `byFigure` sorts the best lines first. */
+/** Arrange these cells into a chart, in their order. `shown` excludes hidden cells; `byFigure` sorts the best bars first. */
 export function chartData(
   study: Study,
   cells: CellFigures[],
@@ -209,21 +199,21 @@ export function chartData(
       (figure.cover === undefined || coverOf(cell, cells) === figure.cover) &&
       shown(cell),
   );
-  const names = lineNames(study, chosen, layout);
+  const names = barNames(study, chosen, layout.panel);
   // a floor alone is drawn like any other store
-  const others = chosen.some((cell) => !isLimit(study, cell.store));
-  const byColour = (one: Bar, other: Bar) => byPlace(layout.colour)(one.cell, other.cell);
-  const order = byFigure ? byBest(figure) : () => 0;
+  const others = chosen.some((cell) => !isFloor(study, cell.store));
+  const isComparedFloor = (cell: CellFigures) => others && isFloor(study, cell.store);
+  const best = byBest(figure);
   return {
-    panels: panelled(chosen, layout.panel).map(([name, some]) => ({
-      name,
-      lines: [false, true].flatMap((limit) => {
-        const panelCells = some.filter((cell) => (others && isLimit(study, cell.store)) === limit);
-        return [...linesOf(study, panelCells, limit ? [...new Set(["store", ...names])] : names, figure)]
-          .map(([name, bars]) => ({ name, bars: bars.sort(byColour), limit }))
-          .sort(order);
-      }),
-    })),
+    panels: panelled(chosen, layout.panel).map(([name, some]) => {
+      const bars = some.map((cell) => barOf(study, cell, figure, names, isComparedFloor(cell)));
+      const compared = bars.filter((bar) => !bar.limit);
+      return {
+        name,
+        bars: [...(byFigure ? compared.sort(best) : compared), ...bars.filter((bar) => bar.limit)],
+      };
+    }),
+    names,
     note: mixed(chosen.flatMap((cell) => cell.attempts)),
   };
 }
@@ -235,14 +225,6 @@ export function panelled<T extends CellName>(cells: T[], panel: string): [string
   for (const cell of [...cells].sort(byPlace(axis)))
     grouped(panels, axis ? placesText(cell, [axis]) || `no ${axis}` : "", []).push(cell);
   return [...panels];
-}
-
-/** Group bars by the name of their line. */
-function linesOf(study: Study, cells: CellFigures[], names: string[], figure: Figure): Map<string, Bar[]> {
-  const lines = new Map<string, Bar[]>();
-  for (const cell of cells)
-    grouped(lines, placesText(cell, names) || "all", []).push(barOf(study, cell, figure));
-  return lines;
 }
 
 function grouped<T>(groups: Map<string, T>, name: string, empty: T): T {
@@ -257,37 +239,35 @@ function byPlace(name: string): (one: CellName, other: CellName) => number {
   return (one, other) => byValue(placeOf(one, name), placeOf(other, name));
 }
 
-/** Compare lines by their best median; lines without a median come last. */
-function byBest({ better }: Figure): (one: Line, other: Line) => number {
+/** Compare bars by their medians, the best first; bars without a median come last. */
+function byBest({ better }: Figure): (one: Bar, other: Bar) => number {
   const sign = better === "lower" ? 1 : -1;
-  const best = (line: Line) =>
-    Math.min(...line.bars.map(({ spread }) => (spread ? sign * spread.median : Number.POSITIVE_INFINITY)));
-  return (one, other) => (best(one) === best(other) ? 0 : best(one) - best(other));
+  const rank = ({ spread }: Bar) => (spread ? sign * spread.median : Number.POSITIVE_INFINITY);
+  return (one, other) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other));
 }
 
-function barOf(study: Study, cell: CellFigures, { name, unit, ofAttempts }: Figure): Bar {
-  const scaled = (value: number | null) => (value === null ? null : value / unit.scale);
-  const spread = cell.figures[name];
+function barOf(
+  study: Study,
+  cell: CellFigures,
+  { name, ofAttempts }: Figure,
+  names: string[],
+  limit: boolean,
+): Bar {
   return {
     cell,
-    spread: spread
-      ? {
-          ...spread,
-          median: spread.median / unit.scale,
-          interval_low: scaled(spread.interval_low),
-          interval_high: scaled(spread.interval_high),
-        }
-      : null,
+    name: placesText(cell, names) || "all",
+    spread: cell.figures[name] ?? null,
     dots: ofAttempts
       ? cell.attempts.map((attempt) => ({
           attempt_id: attempt.attempt_id,
           run_id: attempt.run_id,
           repeat: attempt.repeat,
-          value: scaled(figureOf(study, attempt, name)),
+          value: figureOf(study, attempt, name),
           state: soundness(attempt),
           remark: remark(attempt),
         }))
       : [],
+    limit,
   };
 }
 
@@ -322,7 +302,7 @@ export function chartTable(
               [...new Set(cell.attempts.map((attempt) => attempt.delivers))].filter(Boolean).join(", ") ||
               null,
             ...spread,
-            unit: figure.axis,
+            unit: unitText(figure),
           },
         ]
       : [],
@@ -333,13 +313,16 @@ export function chartTable(
 export function countsText(data: ChartData, { ofAttempts }: Figure): string {
   const spreads = barsOf(data).flatMap(({ spread }) => (spread ? [spread] : []));
   if (!spreads.length) return "No repeat counts yet.";
-  const repeats = repeatsText(spreads.map(({ n }) => n));
-  if (!ofAttempts) return `Medians of ${repeats}.`;
-  return `Medians of ${repeats}, ${intervalsText(
+  if (!ofAttempts) return `Medians of ${repeatsText(spreads.map(({ n }) => n))}.`;
+  return `${spreadsText(spreads)}.`;
+}
+
+/** Describe the numbers of repeats behind these medians, and their intervals. */
+export const spreadsText = (spreads: Spread[]): string =>
+  `Medians of ${repeatsText(spreads.map(({ n }) => n))}, ${intervalsText(
     spreads.map(({ interval_low }) => interval_low),
     "with intervals of 95 % or more",
-  )}.`;
-}
+  )}`;
 
 /** Describe the range of the numbers of repeats. */
 export function repeatsText(counts: number[]): string {

@@ -1,6 +1,6 @@
 /** Rank the results of a run while the run goes on. The page's ranking of a study, with its intervals and verdicts, is the API's. */
 import type { Attempt, Metric, Study } from "../api/types";
-import { isLimit, metricNamed } from "./study";
+import { isFloor, metricNamed } from "./study";
 
 /** The result of a cell's operation so far. */
 export interface LiveResult {
@@ -11,7 +11,7 @@ export interface LiveResult {
   /** Whether all attempts were disturbed: the result has no rank. */
   disturbed: boolean;
   /** Whether the store is a floor, which has no rank. */
-  limit: boolean;
+  floor: boolean;
   /** The ratio to the best result, from 1; null without a rank. */
   ratio: number | null;
 }
@@ -47,10 +47,10 @@ export function liveRanking(study: Study, attempts: Attempt[], operation: string
       value: median(counted.map(({ value }) => value as number)),
       n: counted.length,
       disturbed: calm.length === 0,
-      limit: isLimit(study, cell.store),
+      floor: isFloor(study, cell.store),
     };
   });
-  const isRanked = (result: Omit<LiveResult, "ratio">) => !result.disturbed && !result.limit;
+  const isRanked = (result: Omit<LiveResult, "ratio">) => !result.disturbed && !result.floor;
   const byValue = (one: Omit<LiveResult, "ratio">, other: Omit<LiveResult, "ratio">) =>
     Number(isRanked(other)) - Number(isRanked(one)) ||
     (metric.better === "lower" ? one.value - other.value : other.value - one.value);

@@ -81,3 +81,22 @@ export function sourceOf(run: string, dataset: string, attempts: Attempt[]): str
     .filter(Boolean)
     .join(" · ");
 }
+
+/** Return the sentence by which a text cites figures of a study: run, dates, code, method, dataset, servers and machine. */
+export function citationOf(study: string, runs: string[], dataset: string, attempts: Attempt[]): string {
+  const origin = originOf(attempts);
+  const methods = list(each(attempts.map((attempt) => String(attempt.method_version))));
+  const parts = [
+    `${study}, ${runs.length === 1 ? "run" : "runs"} ${runs.join(", ")}${origin.dates.length ? ` (${datesText(origin.dates)})` : ""}`,
+    [
+      origin.code_versions.length ? `Storebench ${list(origin.code_versions)}` : "",
+      methods && `method ${methods}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+    dataset,
+    list(origin.servers),
+    origin.machines.map(machineText).join("; "),
+  ];
+  return `${parts.filter(Boolean).join(". ")}.`;
+}

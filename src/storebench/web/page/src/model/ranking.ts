@@ -13,6 +13,8 @@ import { compared, type Figures, NONE } from "./units";
 
 /** Stands for all values of an axis. */
 export const ANY = "*";
+/** The value in the address that restricts a ranking to alike cells. */
+export const ALIKE = "yes";
 export const INCLUDED = rankingIncludedValues;
 export const MARGINS = [1, 2, 5, 10, 20];
 
@@ -49,6 +51,7 @@ export function questionOf(asked: Asked, study: string): Query<"/api/ranking"> {
     environment: text("environment"),
     guarantee: text("guarantee"),
     include: (text("include") ?? "").split(",").filter(Boolean) as (typeof INCLUDED)[number][],
+    alike: text("alike") === ALIKE || undefined,
     margin_percent: number("margin"),
   };
 }
@@ -74,6 +77,7 @@ function addressOf(ranking: Ranking): Record<string, string> {
     environment: ranking.environment ?? "",
     guarantee: ranking.guarantee ?? "",
     include: ranking.included.join(","),
+    alike: ranking.alike ? ALIKE : "",
     margin: String(ranking.margin_percent),
   };
   return Object.fromEntries(Object.entries(chosen).map(([name, value]) => [rankKey(name), value]));

@@ -62,6 +62,8 @@ export function resultText(study: Study, attempt: Attempt): string {
   return [figureIn(attempt.unit, attempt.value), ...texts].join(" · ");
 }
 
+/** A chart of a single metric. */
+const PLAIN = { over: "", limit: "", since: "", beside: "" };
 const STORE = "store";
 const OPERATION = "operation";
 
@@ -70,7 +72,7 @@ export function chartsOf(study: Study): Chart[] {
   if (study.charts.length) return study.charts;
   const first = study.operations.flatMap((operation) => operation.metrics.slice(0, 1));
   const names = new Set([...first, ...study.common.map((metric) => metric.name)]);
-  return [...names].map((metric) => ({ metric, colour: STORE, operations: [], panel: OPERATION, over: "" }));
+  return [...names].map((metric) => ({ metric, colour: STORE, operations: [], panel: OPERATION, ...PLAIN }));
 }
 
 /** Return the layout of charts that the study does not define: the colours of its first chart, and a panel for each operation. */
@@ -83,6 +85,18 @@ export function layoutOf(study: Study): Pick<Chart, "colour" | "panel"> {
 const bare = (store: string) => store.split("@")[0];
 
 /** Return whether a store is a floor, which shows only the client's maximum. */
-export function isLimit(study: Study, name: string): boolean {
+export function isFloor(study: Study, name: string): boolean {
   return study.stores.some((store) => store.name === bare(name) && store.floor);
+}
+
+/** Return the limits that a parameter of these attempts' runs sets, each once, in seconds for milliseconds. Runs without the parameter have none. */
+export function limitsOf(
+  study: Study,
+  name: string,
+  attempts: Attempt[],
+): { title: string; value: number }[] {
+  const title = study.params.find((param) => param.name === name)?.title ?? name;
+  const by = name.endsWith("_ms") ? 1000 : 1;
+  const values = attempts.map((attempt) => Number(attempt.parameters?.[name] ?? Number.NaN));
+  return [...new Set(values)].filter(Number.isFinite).map((value) => ({ title, value: value / by }));
 }

@@ -91,27 +91,26 @@ function numberIn(value: number, { unit, times, by }: Scale): string {
   return formatOf(DIGITS, DIGITS).format(number);
 }
 
-/** A metric's unit on a chart's axis. */
-export interface Unit {
-  /** The unit's name on the axis. */
-  axis: string;
-  /** The figure that is 1 on the axis. */
-  scale: number;
-  /** Returns the formatter of unscaled figures that are compared with these values. */
-  compared: (values: Maybe[]) => Figures;
+/** The texts of an axis: its unit, and the text of each tick. */
+export interface AxisTexts {
+  /** The unit of all ticks; empty if the ticks' texts have their own units. */
+  unit: string;
+  tick: (value: number) => string;
 }
 
-/** Return a unit's axis: seconds, MB and MB/s; any other unit keeps its name. */
-export function unitOf(name: string): Unit {
-  const [axis, scale] = AXES.get(name) ?? [name, 1];
-  return { axis, scale, compared: (values) => compared(name, values) };
+/** Return the texts of an axis whose ticks have these values: numbers in one unit that suits them, or texts with their own units. */
+export function axisTexts(name: string, ticks: number[]): AxisTexts {
+  const sizes = ticks.map(Math.abs).filter((value) => value > 0);
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const plain = (value: number, { times, by }: Scale) => digits((value * times) / by, 6);
+  if (most >= RANGE * least && SCALES.has(name))
+    return {
+      unit: "",
+      tick: (value) => (value ? `${plain(value, scaleOf(value, name))} ${scaleOf(value, name).unit}` : "0"),
+    };
+  const shared = scaleOf(sizes.length ? most : 0, name);
+  return { unit: shared.unit, tick: (value) => plain(value, shared) };
 }
-
-const AXES = new Map<string, [string, number]>([
-  ["s", ["seconds", 1]],
-  ["bytes", ["MB", 1e6]],
-  ["bytes/s", ["MB/s", 1e6]],
-]);
 
 /** Format a number with at most `count` significant digits, without an exponent. */
 export const digits = (value: number, count: number): string => formatOf(count).format(value);

@@ -38,11 +38,11 @@ export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
     <label className="sb-field">
       Order
       <select
-        value={isByValue(asked) ? "value" : ""}
+        value={isByValue(asked) ? "" : "store"}
         onChange={(event) => choose({ lines: event.target.value })}
       >
-        <option value="">by store</option>
-        <option value="value">by value</option>
+        <option value="">best first</option>
+        <option value="store">by store</option>
       </select>
     </label>
   );
@@ -112,7 +112,7 @@ function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
             type="button"
             disabled={place === 0}
             aria-label={`Move ${store} up`}
-            onClick={() => choose(moved(asked, stores, store, -1))}
+            onClick={() => choose({ ...moved(asked, stores, store, -1), lines: "store" })}
           >
             ↑
           </button>
@@ -120,7 +120,7 @@ function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
             type="button"
             disabled={place === shown.length - 1}
             aria-label={`Move ${store} down`}
-            onClick={() => choose(moved(asked, stores, store, 1))}
+            onClick={() => choose({ ...moved(asked, stores, store, 1), lines: "store" })}
           >
             ↓
           </button>

@@ -138,6 +138,7 @@ describe("a chart", () => {
       recorded: "2026-11-22 12:00",
       value: 1.5,
       at: 1.5,
+      text: "1.50 sums/s",
       environment: "0123",
       parameters: "pod_cpu=2",
       measured: "0123 pod_cpu=2",
@@ -146,7 +147,16 @@ describe("a chart", () => {
       run: "one",
     };
     const svg = await drawn(
-      historySpec([point], LINES, ["0123 pod_cpu=2"], "sums/s", "what", 800, LIGHT, true),
+      historySpec(
+        [point],
+        LINES,
+        ["0123 pod_cpu=2"],
+        { unit: "sums/s", title: "sums" },
+        "what",
+        800,
+        LIGHT,
+        true,
+      ),
     );
     expect(svg).toContain("0123 pod_cpu=2");
     expect(svg).toContain("sums/s");
@@ -169,13 +179,16 @@ describe("a chart", () => {
       recorded: "",
       value: 1,
       at: 1,
+      text: "1.00 s",
       environment: "e",
       parameters: "",
       measured: "e",
       state: "verified",
       remark: "",
     };
-    const svg = await drawn(historySpec([point], NO_LINES, ["e"], "seconds", "what", 800, DARK, false));
+    const svg = await drawn(
+      historySpec([point], NO_LINES, ["e"], { unit: "s", title: "time" }, "what", 800, DARK, false),
+    );
     expect(svg).toContain(`stroke="${DARK.colours[0]}"`);
     expect(DARK.colours).toHaveLength(LIGHT.colours.length);
     for (const colour of DARK.colours) expect(contrast(colour, DARK.ground)).toBeGreaterThan(4.5);

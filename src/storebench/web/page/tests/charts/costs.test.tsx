@@ -25,7 +25,7 @@ describe("what a run cost", () => {
     });
     const chart = heading.closest("figure") as HTMLElement;
     unfold();
-    await waitFor(() => expect(within(chart).getByText("0.1")).toBeTruthy());
+    await waitFor(() => expect(within(chart).getByText("0.100 EUR")).toBeTruthy());
     expect(chart.textContent).toContain("EUR per GB");
     vi.unstubAllGlobals();
   });

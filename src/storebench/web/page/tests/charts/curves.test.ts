@@ -2,8 +2,16 @@ import * as vega from "vega";
 import { compile } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import type { CellArtifacts, Metric } from "../../src/api/types";
-import { curvePanels, curveSpec, curveTable, hasCurves } from "../../src/charts/curves";
+import {
+  type CurvesShown,
+  curvePanels,
+  curveSpec,
+  curveTable,
+  hasCurves,
+  limitsNear,
+} from "../../src/charts/curves";
 import { metricNamed } from "../../src/model/study";
+import { painter } from "../../src/ui/colours";
 import { LIGHT } from "../../src/ui/theme";
 import { FILL, SUM, TOY, toy } from "../data";
 
@@ -36,10 +44,11 @@ async function drawn(
   scale: "linear" | "logarithmic",
   metric = LATENCY,
   over?: Metric,
+  more: Partial<CurvesShown> = {},
 ) {
   const [panel] = curvePanels(TOY, cells, [SUM], metric, LAYOUT, over);
-  const values = ["none", "zip"];
-  const shown = { metric, over, scale, colour: "codec", values, description: "what" };
+  const paint = painter(TOY, cells, "codec");
+  const shown = { metric, over, scale, colour: "codec", paint, limits: [], description: "what", ...more };
   const spec = curveSpec(TOY, panel?.curves ?? [], shown, 800, LIGHT, true);
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
 }
@@ -69,7 +78,7 @@ describe("curves", () => {
 
   it("give each nine of a distribution the same length, and its greatest value a place", async () => {
     const svg = await drawn([found("zip", "2")], "linear");
-    for (const label of ["0 %", "50 %", "90 %", "99 %", "percentile", "seconds", "zip"])
+    for (const label of ["0 %", "50 %", "90 %", "99 %", "percentile", "ms", "zip"])
       expect(svg).toContain(`>${label}<`);
     expect(svg).not.toContain("99.9 %");
     const place = (label: string) =>
@@ -85,7 +94,8 @@ describe("curves", () => {
       [2, 2 ** 30],
     ];
     const svg = await drawn([found("zip", "2", { series: { done_bytes: series } })], "logarithmic", DONE);
-    expect(svg).toContain("MB, logarithmic");
+    expect(svg).toContain("bytes done, logarithmic");
+    for (const text of ["1 MB", "100 MB", "1 GB"]) expect(svg).toContain(`>${text}<`);
     expect(svg).toContain("seconds since the operation began");
     expect(svg).not.toMatch(/NaN|Infinity/);
   });
@@ -133,6 +143,40 @@ describe("curves", () => {
     expect(one).not.toContain("stroke-dasharray");
     expect(two).toContain("stroke-dasharray");
     expect(two).toContain(">foot<");
+  });
+
+  it("have the limit of the run as a line, unless it is far above", async () => {
+    const limits = [{ title: "Limit", value: 0.06 }];
+    const svg = await drawn([found("zip", "2")], "linear", LATENCY, undefined, { limits });
+    expect(svg).toContain(">Limit: 60.0 ms<");
+    const far = [{ title: "Limit", value: 60 }];
+    expect(limitsNear(far, [0.05])).toEqual([[], far]);
+    expect(await drawn([found("zip", "2")], "linear", LATENCY, undefined, { limits: far })).not.toContain(
+      "Limit",
+    );
+  });
+
+  it("shade the time before the measurement, and have another series at a second axis", async () => {
+    const series: Record<string, [number, number][]> = {
+      done_bytes: [
+        [0, 1],
+        [5, 2],
+      ],
+      users: [
+        [0, 3],
+        [5, 4],
+      ],
+    };
+    const users: Metric = { ...DONE, name: "users", title: "users", unit: "" };
+    const since = { title: "warm", seconds: [2.5] };
+    const svg = await drawn([found("zip", "2", { series })], "linear", DONE, undefined, {
+      since,
+      beside: users,
+    });
+    expect(svg).toContain(">◂ warm<");
+    expect(svg).toContain(">users (dotted)<");
+    expect(svg.match(/shade_marks[\s\S]*?<path[^>]* d="[^"]+"/)).toBeTruthy();
+    expect(await drawn([found("zip", "2", { series })], "linear", DONE)).not.toMatch(/warm|users/);
   });
 
   it("are taken away point by point", () => {

@@ -44,7 +44,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+/** Choose an item of the menu. */
+function press(name: string): void {
+  fireEvent.click(screen.getByRole("button", { name: "Export a chart" }));
+  fireEvent.click(screen.getByRole("button", { name }));
+}
 
 describe("what is taken away", () => {
   it("is copied as figures and as the question to the database, with where it comes from", async () => {
@@ -83,6 +87,13 @@ describe("what is taken away", () => {
     old.mockReturnValue(false);
     press("Copy a chart as SQL");
     expect(await screen.findByText(/does not allow copying:/)).toBeTruthy();
+  });
+
+  it("is offered by one button, which opens nine ways", () => {
+    render(<Exports {...TAKEN} />);
+    expect(screen.getAllByRole("button")).toHaveLength(1);
+    fireEvent.click(screen.getByRole("button", { name: "Export a chart" }));
+    expect(screen.getAllByRole("button", { name: /^(Save|Copy) a chart as/ })).toHaveLength(9);
   });
 
   it("cannot end the comment of its question", () => {

@@ -6,7 +6,7 @@ import { medianSpec } from "../../src/charts/medians";
 import type { Scale } from "../../src/model/choice";
 import { chartData, type Figure, figuresOf, type Layout } from "../../src/model/figures";
 import { metricNamed } from "../../src/model/study";
-import { valuesOf } from "../../src/ui/Controls";
+import { painter } from "../../src/ui/colours";
 import { LIGHT } from "../../src/ui/theme";
 import {
   ATTEMPT,
@@ -36,6 +36,7 @@ interface Item {
   width: number;
   height: number;
   fill: string;
+  fillOpacity: number;
   text: string;
   size: number;
   fontWeight: string;
@@ -57,7 +58,6 @@ async function chart(
     operation = WRITE,
     of = ONLY,
     by = BY_BATCH as Layout,
-    picture = false,
     shown = cells,
   }: {
     scale?: Scale;
@@ -66,14 +66,13 @@ async function chart(
     operation?: Operation;
     of?: Figure;
     by?: Layout;
-    picture?: boolean;
     shown?: CellFigures[];
   } = {},
 ) {
   const data = chartData(study, shown, [operation], of, by);
-  const values = valuesOf(cells, by.colour);
-  const what = { study, figure: of, scale, colour: by.colour, values, description: "what" };
-  const view = new vega.View(vega.parse(compile(medianSpec(data, what, width, LIGHT, picture)).spec), {
+  const paint = painter(study, cells, by.colour);
+  const what = { study, figure: of, scale, colour: by.colour, paint, description: "what" };
+  const view = new vega.View(vega.parse(compile(medianSpec(data, what, width, LIGHT)).spec), {
     renderer: "none",
   });
   const svg = await view.toSVG();
@@ -84,14 +83,17 @@ async function chart(
   const groups = all((view.scenegraph() as unknown as { root: Group }).root);
   const marks = (type: string) =>
     groups.filter((group) => group.marktype === type && group.role === "mark").map((group) => group.items);
-  const names = groups.filter((group) => group.role === "axis-label").flatMap((group) => group.items);
+  const labels = groups.filter((group) => group.role === "axis-label").flatMap((group) => group.items);
+  const [grid = [], ...rules] = marks("rule");
+  const [texts = [], names = []] = marks("text");
   return {
     svg,
+    grid,
     bars: marks("rect").flat(),
     points: marks("symbol"),
-    rules: marks("rule").flat(),
-    texts: marks("text").flat(),
-    names: names.filter((item) => /[a-z]/.test(item.text)),
+    rules: rules.flat(),
+    texts,
+    names: [...labels.filter((item) => /[a-z]/.test(item.text)), ...names],
     scale: (name: string) => view.scale(name) as { domain: () => number[]; type: string },
     width: view.width(),
   };
@@ -114,13 +116,16 @@ describe("a chart of medians", () => {
   it("draws a bar, an interval and a mark for each attempt", async () => {
     const only_s = { n: 6, median: 1.5, interval_low: 1.4, interval_high: 1.6, interval_coverage: 0.96875 };
     const { svg, bars, rules, points } = await chart([{ ...FIGURES, figures: { only_s } }]);
-    expect(svg).toContain("seconds");
+    expect(svg).toContain(">s<");
     expect([bars.length, rules.length, points.flat().length]).toEqual([1, 1, 2]);
   });
 
   it("has each median beside its bar, and room for it", async () => {
     const { texts, bars, width } = await chart(FAST_AND_SLOW);
-    expect(texts.map((item) => item.text)).toEqual(["0.100 s", "74.0 s"]);
+    expect(texts.map((item) => [item.text, item.fontWeight])).toEqual([
+      ["0.100 s", "bold"],
+      ["74.0 s", "normal"],
+    ]);
     for (const [n, item] of texts.entries()) {
       expect(item.x).toBeGreaterThanOrEqual((bars[n] as Item).x + (bars[n] as Item).width);
       // jsdom has no fonts to measure the text with
@@ -136,9 +141,11 @@ describe("a chart of medians", () => {
     const found = await Promise.all(
       [ATTEMPT, bound, served, DISTURBED, failed, { ...failed, error_kind: "killed" }, NOT_RUN].map(
         async (attempt, n) => {
-          const { svg } = await chart([{ ...FIGURES, attempts: [attempt] }]);
-          expect(svg).toContain(`>${states[n]}<`);
-          return /role-mark layer_2_marks.*?<path[^>]* d="([^"]*)"/s.exec(svg)?.[1];
+          const { svg } = await chart([{ ...FIGURES, attempts: [attempt, { ...attempt, repeat: 2 }] }]);
+          // nothing has to explain the mark of a sound attempt
+          if (n) expect(svg).toContain(`>${states[n]}<`);
+          else expect(svg).not.toContain(">verified<");
+          return /role-mark layer_4_marks.*?<path[^>]* d="([^"]*)"/s.exec(svg)?.[1];
         },
       ),
     );
@@ -146,22 +153,55 @@ describe("a chart of medians", () => {
     expect(new Set(found).size).toBe(states.length);
   });
 
-  it.each([800, 400])("has a lone bar beside its own name, %d pixels wide", async (width) => {
+  it.each([800, 400])("has each bar beside its own name, or below it, %d pixels wide", async (width) => {
     const lone = store("redis", 1, { axes: at("10000") });
     const { bars, names } = await chart([...BATCHES, lone], { width });
-    const bar = bars.at(-1) as Item;
-    const own = names.find((item) => item.text.startsWith("redis")) as Item;
-    const others = bars.slice(0, -1).map((one) => one.y + one.height);
-    expect(bars).toHaveLength(4);
-    if (width > 520) expect(own.y).toBeCloseTo(bar.y + bar.height / 2, 0);
-    expect(Math.min(own.y, bar.y)).toBeGreaterThan(Math.max(...others));
-    expect(Math.abs(own.y - bar.y)).toBeLessThan(20);
+    expect(names.map((item) => [item.text].flat().join(" "))).toEqual([
+      ...["mongodb, batch 100", "mongodb, batch 1,000", "mongodb, batch 10,000"],
+      "redis, batch 10,000",
+    ]);
+    for (const [n, bar] of bars.entries()) {
+      const name = names[n] as Item;
+      if (width > 520) expect(name.y).toBeCloseTo(bar.y + bar.height / 2, 0);
+      else expect(name.y).toBeLessThan(bar.y);
+      expect(Math.abs(name.y - bar.y)).toBeLessThan(20);
+    }
   });
 
-  it("has the name of each line, however many there are", async () => {
+  it("has names complete where they differ, above their bars if they are long", async () => {
+    const long = ["a".repeat(60), "b".repeat(60)].map((name) => store(`${name}/ZB${name[0]}`, 1));
+    const { names } = await chart(long, { width: 400 });
+    const lines = names.map((item) => [item.text].flat().flatMap((text) => text.split("\n")));
+    expect(lines.map((line) => line.join(""))).toEqual(long.map((cell) => cell.store));
+    for (const line of lines.flat()) expect(6.8 * line.length).toBeLessThanOrEqual(400);
+  });
+
+  it("draws no line of the grid through a name", async () => {
+    const cells = [...BATCHES, store("elasticsearch", 1, { axes: at("10000") })];
+    const { grid, names } = await chart(cells, { width: 400 });
+    for (const { y, y2 } of grid)
+      for (const name of names)
+        expect(Math.min(y, y2) > name.y + 6 || Math.max(y, y2) < name.y - 6).toBe(true);
+    expect(grid.length).toBeGreaterThan(0);
+  });
+
+  it("draws a single measurement hollow", async () => {
+    const [single, several] = [store("mongodb", 1), store("redis", 2)];
+    const repeated = { ...several, figures: { only_s: { ...spread(2), n: 6 } } };
+    const { bars } = await chart([single, repeated]);
+    expect(bars.map((bar) => bar.fillOpacity < 0.1)).toEqual([true, false]);
+  });
+
+  it("has the name of each bar, however many there are", async () => {
     const stores = Array.from({ length: 30 }, (_, n) => `store${String.fromCharCode(97 + n)}`);
     const { names } = await chart(stores.map((name) => store(name, 1)));
-    expect(names.map((item) => item.text)).toEqual(stores.map((name) => `${name} reference`));
+    expect(names.map((item) => item.text)).toEqual(stores);
+  });
+
+  it("keeps small times apart, in a unit that suits them", async () => {
+    const { texts, svg } = await chart([store("mongodb", 2.954e-6), store("redis", 2.744e-6)]);
+    expect(texts.map((item) => item.text)).toEqual(["2.95 µs", "2.74 µs"]);
+    expect(svg).toContain(">µs<");
   });
 
   it("keeps the colours of what is shown when something is hidden", async () => {
@@ -169,14 +209,6 @@ describe("a chart of medians", () => {
     const some = await chart(BATCHES, { shown: BATCHES.slice(1) });
     expect(all.bars.map((bar) => bar.fill)).toEqual(LIGHT.colours.slice(0, 3));
     expect(some.bars.map((bar) => bar.fill)).toEqual(LIGHT.colours.slice(1, 3));
-  });
-
-  it("has a legend of what is shown in a picture, and none on the page, which has its own", async () => {
-    const cells = BATCHES.slice(0, 2);
-    expect((await chart(cells)).svg).not.toContain(">batch<");
-    const { svg } = await chart(cells, { picture: true, shown: cells.slice(1) });
-    expect(svg).toContain(">batch<");
-    expect(svg).not.toContain(">100<");
   });
 
   it("can show nothing", async () => {
@@ -209,7 +241,7 @@ describe("a store that keeps nothing", () => {
     const [line, ...others] = rules as [Item, ...Item[]];
     expect(others).toEqual([]);
     expect(bars).toHaveLength(scale === "logarithmic" ? 0 : 2);
-    expect(names.map((item) => item.text)).toContain("null reference (only the client)");
+    expect(names.map((item) => item.text)).toContain("null (floor)");
     // from above the first bar to below its own name
     expect(Math.min(line.y, line.y2)).toBe(0);
     expect(Math.max(line.y, line.y2)).toBeGreaterThan(Math.max(...names.map((item) => item.y)));
@@ -224,21 +256,30 @@ describe("a chart of another study", () => {
   );
   const sums = { study: TOY, operation: SUM, of: figure(TOY, "sums_per_s") };
 
-  it("has its panels one below the other, numbers by size before words, each with its lines", async () => {
-    const { names, bars } = await chart(cells, { ...sums, by: TOY.charts[0] as Chart });
+  it("has its panels one below the other, numbers by size before words, each with its bars", async () => {
+    const { names, bars, texts } = await chart(cells, { ...sums, by: TOY.charts[0] as Chart });
     const told = [...names].sort((one, other) => one.y - other.y);
     expect(told.map((item) => item.text)).toEqual(
-      ["level 9", "level 10", "level most"].flatMap((panel) => [panel, "abacus hand"]),
+      ["level 9", "level 10", "level most"].flatMap((panel) => [panel, "codec none", "codec zip"]),
     );
-    expect(told.map((item) => item.fontWeight)).toEqual([
-      "bold",
-      "normal",
-      "bold",
-      "normal",
-      "bold",
-      "normal",
-    ]);
+    const bold = told.filter((item) => item.fontWeight === "bold").map((item) => item.text);
+    expect(bold).toEqual(["level 9", "level 10", "level most"]);
     expect(bars.map((bar) => bar.fill)).toEqual(["9", "10", "most"].flatMap(() => LIGHT.colours.slice(0, 2)));
+    expect(texts).toHaveLength(6);
+  });
+
+  it("compares with the best of each panel", async () => {
+    const two = cells.map((cell, n) => ({
+      ...cell,
+      figures: { sums_per_s: spread([8, 4, 2, 1, 1, 1][n] ?? 1) },
+    }));
+    const { texts } = await chart(two, { ...sums, by: TOY.charts[0] as Chart, scale: "best" });
+    const best = texts.filter((item) => item.text.startsWith("best"));
+    expect(best.map((item) => item.text)).toEqual([
+      "best: 4.00 sums/s",
+      "best: 8.00 sums/s",
+      "best: 2.00 sums/s",
+    ]);
   });
 
   it("takes the most for the best where more is better, in its own unit", async () => {
@@ -254,7 +295,7 @@ describe("a chart of another study", () => {
       scale: "best",
     });
     expect(texts.map((item) => item.text)).toEqual(["best: 105 MB", "4 ×"]);
-    expect(svg).toContain("times below the best one shown");
+    expect(svg).toContain("times below the best, logarithmic");
   });
 });
 
@@ -263,16 +304,15 @@ describe("a logarithmic scale", () => {
     const { bars, points, texts, svg, width } = await chart(FAST_AND_SLOW, { scale: "logarithmic" });
     expect(bars).toEqual([]);
     const [medians] = points as [Item[]];
-    expect(medians.map((item) => item.size)).toEqual([160, 160]);
+    expect(medians.map((item) => item.size)).toEqual([150, 150]);
     expect((medians[1] as Item).x - (medians[0] as Item).x).toBeGreaterThan(width / 2.5);
     expect(texts.map((item) => item.text)).toEqual(["0.100 s", "74.0 s"]);
-    expect(svg).toContain("seconds, logarithmic");
+    expect(svg).toContain("s, logarithmic");
   });
 
   it("has lines at the powers of ten alone", async () => {
-    const { svg } = await chart(FAST_AND_SLOW, { scale: "logarithmic" });
-    const lines = /role-axis-grid.*?<\/g>/s.exec(svg)?.[0].match(/<line/g);
-    expect(lines).toHaveLength(4); // from 0.1 to 100
+    const { grid } = await chart(FAST_AND_SLOW, { scale: "logarithmic" });
+    expect(grid).toHaveLength(4); // from 0.1 to 100
   });
 
   it("has what came to no figure at its beginning", async () => {
@@ -293,6 +333,6 @@ describe("relative to the best", () => {
     const of = figure(BULK, "rows_per_s");
     const { texts, svg } = await chart(FAST_AND_SLOW, { scale: "best", of });
     expect(texts.map((item) => item.text)).toEqual(["best: 20,000 rows/s", "740 ×"]);
-    expect(svg).toContain("times below the best one shown");
+    expect(svg).toContain("times below the best, logarithmic");
   });
 });

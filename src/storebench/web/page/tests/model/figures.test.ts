@@ -11,6 +11,7 @@ import {
   mixed,
   operationsIn,
   scaledBy,
+  unitText,
 } from "../../src/model/figures";
 import { metricNamed } from "../../src/model/study";
 import {
@@ -41,34 +42,32 @@ const BY_BATCH = BULK.charts[0] as Chart;
 describe("a chart's figures", () => {
   const bulk = (cells: CellFigures[], figure = ONLY, operation = WRITE) =>
     chartData(BULK, cells, [operation], figure, BY_BATCH);
-  const lines = (...of: Parameters<typeof bulk>) => bulk(...of).panels.flatMap((panel) => panel.lines);
+  const bars = (...of: Parameters<typeof bulk>) => bulk(...of).panels.flatMap((panel) => panel.bars);
 
   it("are a median, and a mark for each attempt", () => {
-    const [line] = lines([FIGURES]);
-    expect(line?.name).toBe("mongodb reference");
-    expect(line?.bars).toMatchObject([
-      { spread: { n: 1, median: 1.5 }, dots: [{ value: 1.5, state: "verified" }, {}] },
+    expect(bars([FIGURES])).toMatchObject([
+      { name: "mongodb", spread: { n: 1, median: 1.5 }, dots: [{ value: 1.5, state: "verified" }, {}] },
     ]);
   });
 
-  it("are in the unit of the axis", () => {
-    const median = (one: Figure) => lines([FIGURES], one)[0]?.bars[0]?.spread?.median;
-    expect([median(MEMORY), MEMORY.axis]).toEqual([209.7152, "MB, peak working set"]);
+  it("are in the unit of the metric", () => {
+    const median = (one: Figure) => bars([FIGURES], one)[0]?.spread?.median;
+    expect([median(MEMORY), unitText(MEMORY)]).toEqual([200 * 2 ** 20, "bytes peak working set"]);
     expect(median(RATE)).toBeCloseTo(1333.3, 1);
-    expect([ONLY.axis, RATE.axis]).toEqual(["seconds", "rows/s"]);
+    expect([unitText(ONLY), unitText(RATE)]).toEqual(["s", "rows/s"]);
   });
 
   it.each([9, null])("have what a failed attempt came to: %s", (value) => {
     const metrics: Attempt["metrics"] = value === null ? {} : { only_s: value };
     const failed = { ...FAILED, metrics };
-    expect(lines([{ ...FIGURES, attempts: [ATTEMPT, failed] }])[0]?.bars[0]?.dots).toMatchObject([
+    expect(bars([{ ...FIGURES, attempts: [ATTEMPT, failed] }])[0]?.dots).toMatchObject([
       { state: "verified" },
       { state: "failed", remark: "failed: oom_killed", value },
     ]);
   });
 
   it("mark a disturbed attempt as such, with the reason", () => {
-    expect(lines([{ ...FIGURES, attempts: [DISTURBED] }])[0]?.bars[0]?.dots).toMatchObject([
+    expect(bars([{ ...FIGURES, attempts: [DISTURBED] }])[0]?.dots).toMatchObject([
       { state: "disturbed", remark: "disturbed: throttled in 3 periods" },
     ]);
   });
@@ -79,12 +78,12 @@ describe("a chart's figures", () => {
     const cells = [FIGURES, ...[ENGINE, old, lost].map(cellOf)];
     const charts = figures(BULK, "all_memory_working_set_peak_bytes").map((one) => [
       chartTitle([WRITE], one.title),
-      lines(cells, one).map((line) => line.name),
+      bars(cells, one).map((bar) => bar.name),
     ]);
     expect(charts).toEqual([
-      ["Write: memory of the client (its server is not in it)", ["mongodb reference", "mongodb tuned"]],
-      ["Write: memory of the engine, in all its pods", ["delta-rs tuned"]],
-      ["Write: memory, not recorded whether of a client or an engine", ["null reference"]],
+      ["Write: memory of the client (its server is not in it)", ["reference", "tuned"]],
+      ["Write: memory of the engine, in all its pods", ["delta-rs"]],
+      ["Write: memory, not recorded whether of a client or an engine", ["null"]],
     ]);
     expect(figures(BULK, "all_cpu_s")).toHaveLength(3);
     expect(figures(BULK, "work_total_s")).toHaveLength(1);
@@ -96,31 +95,23 @@ describe("a chart's figures", () => {
 
   it("have a name for each dataset where there are several", () => {
     const other = { ...FIGURES, rows: 50000 };
-    expect(lines([FIGURES, other]).map((line) => line.name)).toEqual([
-      "mongodb reference, rows 2,000",
-      "mongodb reference, rows 50,000",
-    ]);
+    expect(bars([FIGURES, other]).map((bar) => bar.name)).toEqual(["rows 2,000", "rows 50,000"]);
   });
 
-  it("have the axes that are left over in their names, where they tell cells apart", () => {
+  it("have in their names only what tells the cells of the chart apart", () => {
     const spark = (executors: string) => ({
       ...FIGURES,
       store: "delta-spark",
       axes: { ...CELL.axes, executors },
     });
-    expect(lines([FIGURES, spark("1"), spark("2")]).map((line) => line.name)).toEqual([
-      "mongodb reference",
-      "delta-spark reference, executors 1",
-      "delta-spark reference, executors 2",
+    expect(bars([FIGURES, spark("1"), spark("2")]).map((bar) => bar.name)).toEqual([
+      "mongodb",
+      "delta-spark, executors 1",
+      "delta-spark, executors 2",
     ]);
   });
 
-  it("have the colours of a line in the order of their axis", () => {
-    const cells = ["all", "1000", "20"].map((batch) => ({ ...FIGURES, axes: { ...CELL.axes, batch } }));
-    expect(lines(cells)[0]?.bars.map((bar) => bar.cell.axes.batch)).toEqual(["20", "1000", "all"]);
-  });
-
-  it("can have the best lines first, whichever way is better", () => {
+  it("can have the best bars first, whichever way is better", () => {
     const at = (store: string, seconds: number) => ({
       ...measured({ ...ATTEMPT, metrics: { only_s: seconds, rows_per_s: 1 / seconds } }),
       store,
@@ -128,7 +119,7 @@ describe("a chart's figures", () => {
     const cells = [at("a", 3), at("b", 1), { ...cellOf(FAILED), store: "c" }, at("d", 2)];
     for (const figure of [ONLY, RATE]) {
       const sorted = chartData(BULK, cells, [WRITE], figure, BY_BATCH, { byFigure: true });
-      expect(sorted.panels[0]?.lines.map((line) => line.name[0])).toEqual(["b", "d", "a", "c"]);
+      expect(sorted.panels[0]?.bars.map((bar) => bar.name[0])).toEqual(["b", "d", "a", "c"]);
     }
   });
 
@@ -155,7 +146,7 @@ describe("a chart's figures", () => {
         interval_low: null,
         interval_high: null,
         interval_coverage: null,
-        unit: "seconds",
+        unit: "s",
       },
     ]);
   });
@@ -168,14 +159,14 @@ describe("a store that keeps nothing", () => {
   const of = (cells: CellFigures[], study = BULK) =>
     chartData(study, cells, [WRITE], ONLY, BY_BATCH, { byFigure: true });
   const lines = (...args: Parameters<typeof of>) =>
-    of(...args).panels.flatMap((panel) => panel.lines.map(({ name, limit }) => [name, limit]));
+    of(...args).panels.flatMap((panel) => panel.bars.map(({ name, limit }) => [name, limit]));
 
   it("is the limit of the others, never the best of them", () => {
     const cells = [at("null", 0.01), at("mongodb", 2), at("elasticsearch", 1)];
     expect(lines(cells)).toEqual([
-      ["elasticsearch reference", false],
-      ["mongodb reference", false],
-      ["null reference", true],
+      ["elasticsearch", false],
+      ["mongodb", false],
+      ["null", true],
     ]);
     expect(scaledBy(of(cells))).toEqual([1, 2]);
     // a floor far beyond the other figures would make their bars short
@@ -183,20 +174,20 @@ describe("a store that keeps nothing", () => {
   });
 
   it("is drawn like any other where there is no other, and so is one that only keeps no data", () => {
-    expect(lines([at("null", 0.01)])).toEqual([["null reference", false]]);
+    expect(lines([at("null", 0.01)])).toEqual([["null", false]]);
     const stores = BULK.stores.map((store) => ({ ...store, keeps_data: false, floor: false }));
     expect(lines([at("null", 1), at("mongodb", 2)], { ...BULK, stores })).toEqual([
-      ["null reference", false],
-      ["mongodb reference", false],
+      ["null", false],
+      ["mongodb", false],
     ]);
   });
 
   it("is a limit also under its server's name, and where colours tell the stores apart", () => {
     const cells = [at("null@one", 0.01), at("mongodb", 2)];
     const data = chartData(BULK, cells, [WRITE], ONLY, { colour: "store", panel: "operation" });
-    expect(data.panels[0]?.lines.map(({ name, limit }) => [name, limit])).toEqual([
-      ["reference", false],
-      ["null@one reference", true],
+    expect(data.panels[0]?.bars.map(({ name, limit }) => [name, limit])).toEqual([
+      ["mongodb", false],
+      ["null@one", true],
     ]);
   });
 });
@@ -257,8 +248,7 @@ describe("a study's charts", () => {
       colour: "operation",
       panel: "",
     });
-    expect(data.panels.map((panel) => panel.lines.map((line) => line.name))).toEqual([["abacus hand"]]);
-    expect(data.panels[0]?.lines[0]?.bars.map((bar) => bar.cell.operation)).toEqual(["fill", "sum"]);
+    expect(data.panels.map((panel) => panel.bars.map((bar) => bar.name))).toEqual([["fill", "sum"]]);
   });
 
   it("have a panel for each value of an axis, and what else differs in the names", () => {
@@ -276,10 +266,10 @@ describe("a study's charts", () => {
       figures(TOY, "sums_per_s")[0] as Figure,
       sums,
     );
-    expect(data.panels.map((panel) => [panel.name, panel.lines.map((line) => line.name)])).toEqual([
-      ["level 9", ["abacus hand sum, rows 2", "abacus hand fill, rows 2"]],
-      ["level 10", ["abacus hand sum, rows 1"]],
-      ["level high", ["abacus hand sum, rows 1"]],
+    expect(data.panels.map((panel) => [panel.name, panel.bars.map((bar) => bar.name)])).toEqual([
+      ["level 9", ["sum, codec zip, rows 2", "fill, codec zip, rows 2"]],
+      ["level 10", ["sum, codec none, rows 1"]],
+      ["level high", ["sum, codec zip, rows 1"]],
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cellText, csv, duration, heading, remark, soundness } from "../../src/model/format";
-import { compared, figureIn, ratioText, unitOf } from "../../src/model/units";
+import { axisTexts, compared, figureIn, ratioText } from "../../src/model/units";
 import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "../data";
 import TABLE from "../figures.json";
 
@@ -30,14 +30,17 @@ describe("figures for people", () => {
     expect([59.6, 61, 7260].map(duration)).toEqual(["1 min 0 s", "1 min 1 s", "2 h 1 min"]);
   });
 
-  it("have an axis in their unit", () => {
-    expect(["s", "bytes", "bytes/s", "sums/s"].map((name) => unitOf(name).axis)).toEqual([
-      "seconds",
-      "MB",
-      "MB/s",
-      "sums/s",
-    ]);
-    expect(unitOf("bytes").scale).toBe(1e6);
+  it("have an axis in one unit that suits its ticks, or a unit for each tick", () => {
+    const axis = (unit: string, ticks: number[]) => {
+      const { unit: shared, tick } = axisTexts(unit, ticks);
+      return [shared, ...ticks.map(tick)];
+    };
+    expect(axis("s", [0, 2e-6, 4e-6])).toEqual(["µs", "0", "2", "4"]);
+    expect(axis("s", [0, 0.05, 0.1])).toEqual(["ms", "0", "50", "100"]);
+    expect(axis("bytes", [0, 1e9, 2e9])).toEqual(["GB", "0", "1", "2"]);
+    expect(axis("bytes/s", [1e6])).toEqual(["MB/s", "1"]);
+    expect(axis("sums/s", [0, 5000, 10_000])).toEqual(["sums/s", "0", "5,000", "10,000"]);
+    expect(axis("s", [1e-5, 1e-2, 10])).toEqual(["", "10 µs", "10 ms", "10 s"]);
   });
 
   it("say in a table what their names say", () => {

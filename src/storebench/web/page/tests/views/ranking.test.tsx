@@ -50,6 +50,7 @@ const line = (store: string, median: number, changes: Partial<RankedCell> = {}):
   ratio: null,
   ratio_low: null,
   ratio_high: null,
+  differences: [],
   remarks: [],
   ...changes,
 });
@@ -83,6 +84,7 @@ const FOUND: Ranking = {
   guarantee: "disk",
   guarantees: ["disk", "s3"],
   included: [],
+  alike: true,
   margin_percent: 5,
   ranked: [
     line("mongodb", 2),
@@ -102,6 +104,11 @@ const FOUND: Ranking = {
       ratio: 2,
       ratio_low: 1.9,
       ratio_high: 2.1,
+      guarantee: "s3",
+      differences: [
+        { reason: "unlike", text: "guarantees s3, and not disk" },
+        { reason: "few", text: "too few attempts for an interval: 1" },
+      ],
     }),
   ],
   excluded: [EXCLUDED],
@@ -118,6 +125,7 @@ const FULL = {
   "axis:executors": "*",
   environment: "ab12cd34",
   guarantee: "disk",
+  alike: "yes",
   margin: "5",
 };
 
@@ -181,27 +189,27 @@ describe("the view", () => {
   it("has the cells in their places, with verdicts against the best", async () => {
     await show();
     expect(lines("Places")).toEqual([
-      ["1", "mongodb reference", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "the best", "disk", "–"],
+      ["the best", "1", "mongodb reference", "", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "–"],
       [
+        "cannot tellratio 0.900 to 1.100whytoo noisy: about 14 runs would do",
         "1",
         "elasticsearch reference",
+        "",
         "2.02 s",
         "1.92 to 2.12 s",
         "30 in 5 runs",
         "1.01 ×",
-        "cannot tellratio 0.900 to 1.100too noisy: about 14 runs would do",
-        "disk",
         "1 of 31 not verified",
       ],
       [
+        "slowerratio 1.900 to 2.100",
         "3",
         "delta-rs reference",
+        "s3few attempts",
         "4.00 s",
         "3.90 to 4.10 s",
         "30 in 5 runs",
         "2 ×",
-        "slowerratio 1.900 to 2.100",
-        "disk",
         "–",
       ],
     ]);
@@ -209,6 +217,21 @@ describe("the view", () => {
       ["null reference", "floor", "this is what the client alone takes", "–", "–", "0"],
     ]);
     expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
+  });
+
+  it("explains what differs where its badge is pressed", async () => {
+    await show();
+    fireEvent.click(screen.getByRole("button", { name: "s3" }));
+    expect(screen.getByText("guarantees s3, and not disk.")).toBeTruthy();
+  });
+
+  it("has a switch between all cells and alike ones", async () => {
+    await show();
+    await waitFor(() => expect(inAddress()).toEqual(FULL));
+    expect(questions.at(-1)?.get("alike")).toBeNull();
+    fireEvent.click(screen.getByRole("checkbox", { name: "Only alike cells" }));
+    await waitFor(() => expect(questions.length).toBeGreaterThan(1));
+    expect(questions.at(-1)?.get("guarantee")).toBeNull();
   });
 
   it("puts all that was chosen for it into the address, and asks only once for it", async () => {
@@ -369,7 +392,7 @@ it("a site has the rankings of a study one below the other, and they lead nowher
     "Ranking of Bulk write and read",
     "Write, rows 2,000, seed 7",
     "Write: time in the store's client, lower is better",
-    "Excluded",
+    "Excluded: 1",
     "Write, rows 100,000, seed 7",
     "Write: time in the store's client, lower is better",
     "What the original study said",

@@ -39,7 +39,7 @@ const FORM: Form = {
   presets: [{ name: "small", description: "A first look.", params: { stores: ["one"], rows: 1000 } }],
   stores: [
     { ...(TOY.stores[0] as StoreRecord), name: "one", server: "redis", clients: ["direct"] },
-    { ...(TOY.stores[0] as StoreRecord), name: "two", server: null, limit: false, clients: ["a", "b"] },
+    { ...(TOY.stores[0] as StoreRecord), name: "two", server: null, floor: false, clients: ["a", "b"] },
   ],
 };
 const NOTHING: Draft = {

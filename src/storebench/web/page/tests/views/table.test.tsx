@@ -52,9 +52,32 @@ const show = (address = "/") =>
       <Page />
     </MemoryRouter>,
   );
+const headings = () => [...document.querySelectorAll("thead th")].map((one) => one.textContent?.trim());
 const stores = () =>
-  [...document.querySelectorAll("tbody tr")].map((line) => line.children[1]?.textContent).join(" ");
+  [...document.querySelectorAll("tbody tr")]
+    .map((line) => line.children[headings().indexOf("store")]?.textContent)
+    .join(" ");
 const type = (text: string) => fireEvent.change(screen.getByLabelText("store"), { target: { value: text } });
+
+describe("the columns of the table", () => {
+  it("fold into a sentence where all lines are equal", async () => {
+    show();
+    await waitFor(() => expect(stores()).toBe("mongodb elasticsearch"));
+    expect(headings()).not.toContain("client");
+    expect(document.querySelector(".sb-equal")?.textContent).toContain("client reference");
+  });
+
+  it("are chosen, also figures that no table shows by itself, and the address has them", async () => {
+    show();
+    await waitFor(() => expect(stores()).toBe("mongodb elasticsearch"));
+    fireEvent.click(screen.getByRole("button", { name: "Columns" }));
+    fireEvent.click(screen.getByRole("checkbox", { name: "store" }));
+    await waitFor(() => expect(headings()).not.toContain("store"));
+    expect(new URLSearchParams(screen.getByRole("status").textContent ?? "").get("columns")).toBe("-store");
+    fireEvent.click(screen.getByRole("checkbox", { name: "reading and parsing the CSV" }));
+    await waitFor(() => expect(document.body.textContent).toMatch(/reading and parsing the CSV.*500 ms/s));
+  });
+});
 
 describe("the filters of the table", () => {
   it("act as one types, once the keys rest", async () => {

@@ -10,11 +10,11 @@ import { toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { metricNamed, reportedBy, titleOfOperation } from "../../model/study";
-import { grouped, unitOf } from "../../model/units";
+import { grouped } from "../../model/units";
 import { MetricMenu } from "../../ui/Controls";
 import { Legend } from "../../ui/Legend";
 import { Ready } from "../../ui/States";
-import { colourOf, type Theme } from "../../ui/theme";
+import { paint, type Theme } from "../../ui/theme";
 import { Changes } from "./Changes";
 import { historyLines, historyPoints, seriesShown } from "./history";
 import { historySpec } from "./historySpec";
@@ -157,7 +157,7 @@ export function HistoryChart({
   const { asked: address } = choice;
   const name = asked ?? operation.metrics[0] ?? "";
   const metric = metricNamed(study, name);
-  const { axis } = unitOf(metric?.unit ?? "");
+  const unit = metric?.unit ?? "";
   const names = useMemo(() => namesOf(study, attempts), [study, attempts]);
   const points = useMemo(() => historyPoints(study, attempts, name), [study, attempts, name]);
   const kinds = useMemo(() => [...new Set(points.map((point) => point.measured))], [points]);
@@ -172,11 +172,11 @@ export function HistoryChart({
   const lines = useMemo(() => historyLines(metric?.unit ?? "", series), [metric, series]);
   const what = metric?.title ?? name;
   const title = `${titleOfOperation(operation.name)}: ${what} of ${cell}`;
-  const description = `${title}: ${shown.length} attempts over time, ${axis || what}; a colour for each environment and set of parameters; ${lines.breaks.length} change${lines.breaks.length === 1 ? "" : "s"}.`;
+  const description = `${title}: ${shown.length} attempts over time, ${unit || what}; a colour for each environment and set of parameters; ${lines.breaks.length} change${lines.breaks.length === 1 ? "" : "s"}.`;
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
-      historySpec(shown, lines, kinds, axis || what, description, width, theme, picture),
-    [shown, lines, kinds, axis, what, description],
+      historySpec(shown, lines, kinds, { unit, title: what }, description, width, theme, picture),
+    [shown, lines, kinds, unit, what, description],
   );
   return (
     <>
@@ -194,13 +194,14 @@ export function HistoryChart({
             entries={kinds.map((kind, place) => ({
               name: kind,
               label: kind,
-              colour: (theme) => colourOf(theme, place),
+              colour: (theme) => paint(theme, place),
             }))}
             choice={choice}
           />
         }
         spec={spec}
-        table={shown.map(({ at, recorded, measured, target, ...point }) => point)}
+        table={shown.map(({ at, recorded, measured, target, text, ...point }) => point)}
+        units={{ value: unit }}
         places={names}
         leads={{ choice, of: shown.map(({ target }) => target), to: toNext, what: "phases" }}
       />

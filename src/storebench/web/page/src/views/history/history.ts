@@ -5,7 +5,7 @@ import { moment, remark, soundness } from "../../model/format";
 import { type LinkTarget, linkTargetOf } from "../../model/lead";
 import { originColumns, originOf } from "../../model/provenance";
 import { figureOf, metricNamed } from "../../model/study";
-import { digits, figureIn, unitOf } from "../../model/units";
+import { digits, figureIn } from "../../model/units";
 import type { HistoryLines, HistoryPoint } from "./historySpec";
 
 const UNKNOWN = "unknown";
@@ -16,19 +16,19 @@ export function historyPoints(
   attempts: Attempt[],
   metric: string,
 ): (HistoryPoint & { target: LinkTarget } & Record<string, unknown>)[] {
-  const { axis, scale } = unitOf(metricNamed(study, metric)?.unit ?? "");
+  const unit = metricNamed(study, metric)?.unit ?? "";
   const names = namesOf(study, attempts);
   const counted = attempts.filter((attempt) => !attempt.warm_up);
   const kind = kindOf(attempts);
   return counted
     .map((attempt) => {
-      const figure = figureOf(study, attempt, metric);
-      const value = figure === null ? null : figure / scale;
+      const value = figureOf(study, attempt, metric);
       return {
         recorded_at: attempt.recorded_at,
         recorded: moment(attempt.recorded_at),
         value,
-        unit: axis,
+        unit,
+        text: figureIn(unit, value),
         at: value ?? 0,
         environment: environmentText(attempt),
         parameters: parametersText(attempt),
@@ -86,13 +86,12 @@ export const changeText = ({ verdict, ratio }: Change, unit: string) =>
 
 /** Return the levels, changes and baselines of these series for the chart. */
 export function historyLines(unit: string, shown: (Series & { measured: string })[]): HistoryLines {
-  const { scale } = unitOf(unit);
   return {
     levels: shown.flatMap(({ measured, levels }) =>
       levels.map(({ first, last, runs, median }) => ({
         since: first.at,
         until: last.at,
-        at: median / scale,
+        at: median,
         measured,
         said: `${runs} run${runs === 1 ? "" : "s"} alike, median ${figureIn(unit, median)}`,
       })),
@@ -108,7 +107,7 @@ export function historyLines(unit: string, shown: (Series & { measured: string }
       Object.entries(baselines).map(([name, figure]) => ({
         since: levels[0]?.first.at ?? figure.at,
         until: levels.at(-1)?.last.at ?? figure.at,
-        at: figure.median / scale,
+        at: figure.median,
         measured,
         said: `baseline ${name}: ${figureIn(unit, figure.median)}`,
       })),

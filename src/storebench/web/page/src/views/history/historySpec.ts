@@ -1,12 +1,15 @@
 import type { TopLevelSpec } from "vega-lite";
-import { figure, frame, quantity, shape } from "../../charts/frame";
-import { colourOf, type Theme } from "../../ui/theme";
+import { frame, labelled, niceTicks, quantity, shape } from "../../charts/frame";
+import { axisTexts } from "../../model/units";
+import { paint, type Theme } from "../../ui/theme";
 
-/** An attempt over time, with its figure in the axis's unit. An attempt without a figure is drawn `at` 0. */
+/** An attempt over time, with its figure in the metric's unit. An attempt without a figure is drawn `at` 0. */
 export interface HistoryPoint {
   recorded_at: string;
   recorded: string;
   value: number | null;
+  /** The figure with a unit that suits it. */
+  text: string;
   at: number;
   environment: string;
   parameters: string;
@@ -17,7 +20,7 @@ export interface HistoryPoint {
   run: string;
 }
 
-/** A figure over a period, in the axis's unit: of a level, or of a baseline. */
+/** A figure over a period, in the metric's unit: of a level, or of a baseline. */
 export interface HistoryLine {
   since: string;
   until: string;
@@ -49,12 +52,12 @@ export function timeFormat(points: { recorded_at: string }[], ticks: number): st
   return step_s < 86_400 ? "%d %b %H:%M" : "%d %b %Y";
 }
 
-/** Draw a cell's attempts, levels, changes and baselines over time. Each of `kinds` has a colour, and `axis` is the figures' unit. */
+/** Draw a cell's attempts, levels, changes and baselines over time. Each of `kinds` has a colour. */
 export function historySpec(
   points: HistoryPoint[],
   { levels, breaks, baselines }: HistoryLines,
   kinds: string[],
-  axis: string,
+  { unit, title }: { unit: string; title: string },
   description: string,
   width: number,
   theme: Theme,
@@ -68,12 +71,21 @@ export function historySpec(
     scale: { type: "utc" as const },
     axis: { format: timeFormat(points, ticks), tickCount: ticks, labelOverlap: true },
   });
-  const y = { ...quantity("at", axis), scale: { zero: true }, axis: { tickCount: 6 } };
+  const figures = [...points, ...levels, ...baselines].map(({ at }) => at);
+  const [least, most] = [Math.min(0, ...figures), Math.max(0, ...figures)];
+  const domain: [number, number] = [least, least + 1.08 * (most - least) || 1];
+  const values = niceTicks(domain, 5);
+  const axis = axisTexts(unit, values);
+  const y = {
+    ...quantity("at", axis.unit || title),
+    scale: { domain, nice: false },
+    axis: { values, labelExpr: labelled(values.map((at) => [at, axis.tick(at)])) },
+  };
   const color = {
     field: "measured",
     type: "nominal" as const,
     title: "environment and parameters",
-    scale: { domain: kinds, range: kinds.map((_, place) => colourOf(theme, place)) },
+    scale: { domain: kinds, range: kinds.map((_, place) => paint(theme, place)) },
     legend: picture ? { orient: "top" as const, columns: 6 } : null,
   };
   const line = { x: time("since"), x2: { field: "until" }, y, color, tooltip: [{ field: "said" }] };
@@ -126,7 +138,7 @@ export function historySpec(
           shape: shape(points, theme),
           tooltip: [
             { field: "recorded", title: "recorded, UTC" },
-            figure("value", axis),
+            { field: "text", title },
             { field: "run" },
             { field: "environment" },
             { field: "parameters" },

@@ -4,6 +4,7 @@ import { titleOf, valueText } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { moment } from "../../model/format";
 import {
+  ALIKE,
   ANY,
   chosen,
   chosenMetric,
@@ -67,7 +68,7 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
       <Menu
         label="Guarantee"
         value={ranking.guarantee ?? ""}
-        options={texts(ranking.guarantees)}
+        options={[...(ranking.alike ? [] : [["", "any"] as [string, string]]), ...texts(ranking.guarantees)]}
         onChoose={pick("guarantee")}
       />
       <Menu
@@ -79,9 +80,22 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
         ])}
         onChoose={(value) => choose({ [rankKey("margin")]: value })}
       />
+      <label
+        className="sb-field"
+        title="Exclude cells bound by their client or by a service, and cells that deliver or guarantee something else than most."
+      >
+        <input
+          type="checkbox"
+          checked={ranking.alike}
+          onChange={() =>
+            choose({ [rankKey("alike")]: ranking.alike ? "" : ALIKE, [rankKey("guarantee")]: "" })
+          }
+        />
+        Only alike cells
+      </label>
       <fieldset className="sb-key">
         <legend>Also rank</legend>
-        {INCLUDED.map((reason) => (
+        {INCLUDED.filter((reason) => ranking.alike || reason === "floor").map((reason) => (
           <label key={reason}>
             <input
               type="checkbox"

@@ -1,10 +1,10 @@
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import { get } from "../../api/api";
 import { begin, useLoaded } from "../../api/loading";
 import { studyNamed } from "../../api/study";
 import type { ExcludedCell, RankedCell, Ranking, Study } from "../../api/types";
-import { labelText, tableSpec } from "../../charts/charts";
-import { Exports } from "../../charts/Exports";
+import { Chart } from "../../charts/Chart";
+import { labelText } from "../../charts/charts";
 import { type CellName, columns, datasetsText, namesOf, titleOf, valueText } from "../../model/cells";
 import { type Choice, changed } from "../../model/choice";
 import { toHistory } from "../../model/lead";
@@ -25,11 +25,15 @@ import {
 import { sqlOfRanking } from "../../model/sql";
 import { titleOfOperation } from "../../model/study";
 import { digits, NONE, ratioText } from "../../model/units";
+import { Badge } from "../../ui/Badge";
 import { Lead } from "../../ui/Lead";
+import { ProvenanceLine } from "../../ui/Provenance";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
+import type { Theme } from "../../ui/theme";
 import { ClaimsOf } from "./Claims";
 import { RankingChoices } from "./RankingChoices";
+import { rankedBars, rankingSpec } from "./rankingSpec";
 
 interface Props {
   /** The study of the page's DAG, or of the shown run. */
@@ -104,19 +108,24 @@ export function RankingTables({ study, ranking, choice, among = "" }: Shown & { 
   const { ranked, excluded } = ranking;
   const cells: CellName[] = [...ranked, ...excluded];
   const note = noteOf(ranking);
+  const source = sourceOf(study, ranking);
+  const title = `${titleOfRanking(ranking)}, ${ranking.better} is better`;
+  const description = `${title}: ${ranked.length} ranked, ${excluded.length} excluded.`;
+  const data = useMemo(() => rankedBars(study, ranking), [study, ranking]);
+  const spec = useCallback(
+    (width: number, theme: Theme) => rankingSpec(study, ranking, data, description, width, theme),
+    [study, ranking, data, description],
+  );
   return (
     <>
-      <h3>
-        {titleOfRanking(ranking)}, {ranking.better} is better
-      </h3>
       <p className="sb-line">{whereText(study, ranking)}</p>
       {ranking.caution ? <p className="sb-state">{ranking.caution}.</p> : null}
-      <p className="sb-line">
-        {ranked.length} ranked, {excluded.length} excluded
-        <Exports
-          title="the ranking"
-          source={sourceOf(study, ranking)}
+      {ranked.length ? (
+        <Chart
+          title={title}
+          source={source}
           note={note}
+          caption=""
           run={ranking.study}
           name={`ranking-${ranking.operation}-${ranking.metric}`}
           sql={sqlOfRanking(ranking.study, ranking.operation, ranking.metric, [...ranked, ...excluded])}
@@ -124,20 +133,24 @@ export function RankingTables({ study, ranking, choice, among = "" }: Shown & { 
             ...ranked.map((cell) => takenOf(study, ranking, cell, cells)),
             ...excluded.map((cell) => takenOf(study, ranking, cell, cells)),
           ]}
-          spec={(_, theme) => tableSpec(textsOf(study, ranking), theme)}
-        />
-      </p>
-      {ranked.length ? (
-        <Lines study={study} ranking={ranking} choice={choice} label={`Places${among}`} />
+          description={description}
+          spec={spec}
+        >
+          <Lines study={study} ranking={ranking} choice={choice} label={`Places${among}`} />
+        </Chart>
       ) : (
         <p className="sb-state">
           <strong>Nothing can be ranked.</strong> All measured cells are excluded, for the reasons below.
         </p>
       )}
-      <p className="sb-note">{note}</p>
       {excluded.length ? (
         <Excluded study={study} ranking={ranking} choice={choice} label={`Excluded${among}`} />
       ) : null}
+      <details className="sb-note">
+        <summary>How to read the ranking</summary>
+        {note}
+      </details>
+      <ProvenanceLine text={source} citation={`${title}. ${source}.`} />
     </>
   );
 }
@@ -146,32 +159,67 @@ export const titleOfRanking = ({ operation, title }: Ranking) => `${titleOfOpera
 
 type Shown = Ranked & { choice: Choice };
 
-/** Show a line for each ranked cell, with a link to the cell's history. */
+/** The texts of badges, and the sentences that explain them. A cell with another guarantee has the guarantee as its badge. */
+const BADGES: Record<RankedCell["differences"][number]["reason"], string> = {
+  floor: "floor",
+  "client-bound": "client-bound",
+  "service-bound": "service-bound",
+  unlike: "",
+  few: "few attempts",
+};
+
+/** Show how a ranked cell differs from most cells. A click on a badge explains it. */
+const Differences = ({ line }: { line: RankedCell }) => (
+  <>
+    {line.differences.map(({ reason, text }) => (
+      <Badge key={reason} tone={reason === "few" ? "plain" : "warning"} explanation={`${text}.`}>
+        {BADGES[reason] || (line.guarantee ?? "unknown guarantee")}
+      </Badge>
+    ))}
+  </>
+);
+
+/** Show a line for each ranked cell, with a link to the cell's history. Columns without a difference are absent. */
 function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(ranking);
-  const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
+  const { ranked } = ranking;
+  const name = namer(study, [...ranked, ...ranking.excluded]);
+  const differ = ranked.some(({ differences }) => differences.length);
+  const unsound = ranked.some(({ remarks }) => remarks.length);
   return (
     <ScrollTable
       label={label}
-      columns={["place", "cell", "median", "interval", "n", RELATIVE, "it is", "guarantee", "unsound"]}
+      columns={[
+        ...["verdict", "place", "cell", ...(differ ? ["differs"] : []), "median", "interval", "n", RELATIVE],
+        ...(unsound ? ["unsound"] : []),
+      ]}
     >
-      {ranking.ranked.map((line) => (
+      {ranked.map((line) => (
         <tr key={line.cell_key}>
+          <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
+            {saidOf(ranking, line)}
+            {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
+            {line.reason ? (
+              <details className="sb-reason">
+                <summary>why</summary>
+                {line.reason}
+              </details>
+            ) : null}
+          </td>
           <td className="sb-number">{line.place}</td>
           <th scope="row">
             <CellLead ranking={ranking} cell={line} name={name(line)} choice={choice} />
           </th>
+          {differ ? (
+            <td>
+              <Differences line={line} />
+            </td>
+          ) : null}
           <td className="sb-number">{medianText(line, figures)}</td>
           <td className="sb-number">{intervalText(line, figures)}</td>
           <td className="sb-number">{countText(line)}</td>
           <td className="sb-number">{timesText(line)}</td>
-          <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
-            {saidOf(ranking, line)}
-            {rangeText(line) ? <span className="sb-reason">{rangeText(line)}</span> : null}
-            {line.reason ? <span className="sb-reason">{line.reason}</span> : null}
-          </td>
-          <td>{line.guarantee ?? NONE}</td>
-          <td>{line.remarks.join("; ") || NONE}</td>
+          {unsound ? <td>{line.remarks.join("; ") || NONE}</td> : null}
         </tr>
       ))}
     </ScrollTable>
@@ -182,8 +230,10 @@ function Excluded({ study, ranking, choice, label }: Shown & { label: string }) 
   const figures = figuresOf(ranking);
   const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
   return (
-    <>
-      <h3>Excluded</h3>
+    <details open={ranking.ranked.length === 0 || ranking.excluded.length <= 5}>
+      <summary>
+        <h3 className="sb-inline">Excluded: {ranking.excluded.length}</h3>
+      </summary>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
         {ranking.excluded.map((cell) => (
           <tr key={cell.cell_key}>
@@ -198,7 +248,7 @@ function Excluded({ study, ranking, choice, label }: Shown & { label: string }) 
           </tr>
         ))}
       </ScrollTable>
-    </>
+    </details>
   );
 }
 
@@ -291,36 +341,11 @@ function takenOf(
     ratio_low: line?.ratio_low ?? null,
     ratio_high: line?.ratio_high ?? null,
     guarantee: cell.guarantee,
+    differences: line ? line.differences.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
     remarks: line ? line.remarks.join("; ") : null,
     excluded:
       "reasons" in cell ? cell.reasons.map(({ reason, text }) => `${reason}: ${text}`).join("; ") : null,
     environment: ranking.environment,
     ...originColumns(cell.origin),
   };
-}
-
-/** Return the table in a form that fits into a picture. */
-function textsOf(study: Study, ranking: Ranking): Record<string, string>[] {
-  const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
-  const written = figuresOf(ranking);
-  const figures = (cell: MeasuredCell) => ({
-    cell: name(cell),
-    median: medianText(cell, written),
-    interval: intervalText(cell, written),
-    n: countText(cell),
-  });
-  return [
-    ...ranking.ranked.map((line) => ({
-      place: String(line.place),
-      ...figures(line),
-      [RELATIVE]: timesText(line),
-      "it is": saidOf(ranking, line),
-    })),
-    ...ranking.excluded.map((cell) => ({
-      place: NONE,
-      ...figures(cell),
-      [RELATIVE]: NONE,
-      "it is": `excluded: ${cell.reasons.map(({ reason }) => reason).join(", ")}`,
-    })),
-  ];
 }

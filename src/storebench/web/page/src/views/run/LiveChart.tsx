@@ -36,8 +36,8 @@ export function LiveCharts({
 }
 
 /** Describe the place of a result: the best, the ratio to the best, or the reason why the result has no rank. */
-function placeText({ ratio, limit, disturbed }: LiveResult, unit: string, several: boolean): string {
-  if (limit) return "floor";
+function placeText({ ratio, floor, disturbed }: LiveResult, unit: string, several: boolean): string {
+  if (floor) return "floor";
   if (disturbed) return "◆ disturbed";
   if (ratio === null || !several) return "";
   return ratio === 1 ? "best" : `${digits(ratio, 3)}× ${unit === "s" ? "slower" : "worse"}`;

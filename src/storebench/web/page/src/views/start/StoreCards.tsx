@@ -29,7 +29,7 @@ export function storesAmong(known: string[]): StoreChoice[] {
 
 /** Describe a store by its record: the kind of its server, and its clients. */
 export function aboutStore(store: StoreRecord): string {
-  const kind = store.limit
+  const kind = store.floor
     ? "floor: the client without a store"
     : store.server === null
       ? "engine in the pod"

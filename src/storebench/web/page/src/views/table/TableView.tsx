@@ -3,10 +3,16 @@ import { logLink } from "../../api/airflow";
 import { all, get } from "../../api/api";
 import { useLoaded, useSettled } from "../../api/loading";
 import { unknownStudy, withStudy } from "../../api/study";
-import { type Attempt, attemptStatusValues as STATUSES, type Study, type Turn } from "../../api/types";
+import {
+  type Attempt,
+  type Metric,
+  attemptStatusValues as STATUSES,
+  type Study,
+  type Turn,
+} from "../../api/types";
 import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
-import { columnsOf, isSort, shown, taken } from "../../model/attempts";
+import { columnsOf, foldedOf, isSort, otherMetrics, shown, taken } from "../../model/attempts";
 import { datasetsText, isOfDataset, namesOf, titleOf } from "../../model/cells";
 import { axisKey, type Choice, type Choose, valueLabel } from "../../model/choice";
 import { soundness, textClass } from "../../model/format";
@@ -14,8 +20,10 @@ import { toHistory, toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { operationsOf } from "../../model/study";
+import { NONE } from "../../model/units";
 import { valuesOf } from "../../ui/Controls";
 import { Lead } from "../../ui/Lead";
+import { Menu, MenuGroup } from "../../ui/Menu";
 import { ScrollFrame } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 
@@ -40,8 +48,8 @@ function useTurns(run: string | undefined): { study: Study; items: Turn[] } {
 
 /** Show all attempts, sorted and filtered by the database. */
 export function TableView({ run, asked, choose, link }: Props) {
-  const sortBy = asked.get("sort");
-  const sort = isSort(sortBy) ? sortBy : "recorded_at";
+  const wanted = asked.get("sort");
+  const sort = isSort(wanted) ? wanted : "recorded_at";
   const descending = asked.get("order") !== "ascending";
   const text = (name: string) => asked.get(name) || undefined;
   const number = (name: string) => (text(name) ? Number(text(name)) : undefined);
@@ -57,6 +65,7 @@ export function TableView({ run, asked, choose, link }: Props) {
     .filter(([name, wanted]) => name.startsWith(axisKey("")) && wanted)
     .map(([name, wanted]) => `${name.slice(axisKey("").length)}=${wanted}`);
   const only = text("only");
+  const chosenColumns = (asked.get("columns") ?? "").split(",").filter(Boolean);
   const query = { run, cell: only, sort, descending, ...filters, axis };
   // another query begins at its first page
   const key = JSON.stringify(query);
@@ -92,7 +101,7 @@ export function TableView({ run, asked, choose, link }: Props) {
           const key = isOfDataset(name) ? name : axisKey(name);
           const chosen = asked.get(key) || undefined;
           return values.length < 2 && !chosen ? null : (
-            <Menu
+            <FilterMenu
               key={name}
               name={key}
               label={titleOf(of, name)}
@@ -103,13 +112,13 @@ export function TableView({ run, asked, choose, link }: Props) {
             />
           );
         })}
-        <Menu
+        <FilterMenu
           name="operation"
           chosen={filters.operation}
           values={operations.map((operation) => operation.name)}
           onChoose={choose}
         />
-        <Menu name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
+        <FilterMenu name="status" chosen={filters.status} values={STATUSES} onChoose={choose} />
       </div>
       {only ? (
         <p className="sb-line">
@@ -121,7 +130,15 @@ export function TableView({ run, asked, choose, link }: Props) {
       ) : null}
       <Ready of={loaded}>
         {({ study, items, offset: first, more }) => {
-          const columns = columnsOf(study, items);
+          const all = columnsOf(study, items, chosenColumns);
+          const [columns, same] = foldedOf(
+            all.filter(({ title }) => !chosenColumns.includes(`-${title}`)),
+            items,
+            sort,
+          );
+          const equal = same.filter(({ text }) => items[0] && text(items[0]) !== NONE);
+          const sortBy = (by: string) =>
+            choose({ sort: by, order: by === sort && descending ? "ascending" : "descending" });
           return (
             <>
               <p className="sb-line">
@@ -136,6 +153,12 @@ export function TableView({ run, asked, choose, link }: Props) {
                 <button type="button" disabled={!more} onClick={() => setOffset(offset + SIZE)}>
                   next page
                 </button>
+                <ColumnMenu
+                  columns={all.map(({ title }) => title)}
+                  metrics={otherMetrics(study, items)}
+                  chosen={chosenColumns}
+                  onChoose={(chosen) => choose({ columns: chosen.join(",") })}
+                />
                 <Exports
                   run={run ?? ""}
                   sql={sqlOf({ study, cells: items, runs: run ? [run] : [] })}
@@ -146,6 +169,27 @@ export function TableView({ run, asked, choose, link }: Props) {
                   spec={(_, theme) => tableSpec(shown(study, items), theme)}
                 />
               </p>
+              {equal.length ? (
+                <p className="sb-note sb-equal">
+                  Equal in all lines:
+                  {equal.map(({ title, text, sort: by }) => (
+                    <span key={title}>
+                      {by ? (
+                        <button
+                          type="button"
+                          onClick={() => sortBy(by)}
+                          title="sort all attempts by this column"
+                        >
+                          {title}
+                        </button>
+                      ) : (
+                        title
+                      )}{" "}
+                      {items[0] ? text(items[0]) : NONE}
+                    </span>
+                  ))}
+                </p>
+              ) : null}
               <ScrollFrame label="Attempts" dense>
                 <table>
                   <thead>
@@ -158,15 +202,7 @@ export function TableView({ run, asked, choose, link }: Props) {
                           aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
                         >
                           {by ? (
-                            <button
-                              type="button"
-                              onClick={() =>
-                                choose({
-                                  sort: by,
-                                  order: by === sort && descending ? "ascending" : "descending",
-                                })
-                              }
-                            >
+                            <button type="button" onClick={() => sortBy(by)}>
                               {title} {by === sort ? (descending ? "↓" : "↑") : ""}
                             </button>
                           ) : (
@@ -203,6 +239,53 @@ export function TableView({ run, asked, choose, link }: Props) {
     </>
   );
 }
+
+/** Show a menu of the table's columns: `chosen` has names of added metrics, and titles of hidden columns after a minus sign. */
+function ColumnMenu({
+  columns,
+  metrics,
+  chosen,
+  onChoose,
+}: {
+  columns: string[];
+  metrics: Metric[];
+  chosen: string[];
+  onChoose: (chosen: string[]) => void;
+}) {
+  const toggle = (name: string) =>
+    onChoose(chosen.includes(name) ? chosen.filter((other) => other !== name) : [...chosen, name]);
+  const added = metrics.filter(({ name }) => chosen.includes(name)).map(({ title }) => title);
+  return (
+    <Menu label="Columns">
+      <MenuGroup title="Shown">
+        {columns
+          .filter((title) => !added.includes(title))
+          .map((title) => (
+            <Box
+              key={title}
+              label={title}
+              checked={!chosen.includes(`-${title}`)}
+              onChange={() => toggle(`-${title}`)}
+            />
+          ))}
+      </MenuGroup>
+      {metrics.length ? (
+        <MenuGroup title="Further figures">
+          {metrics.map(({ name, title }) => (
+            <Box key={name} label={title} checked={chosen.includes(name)} onChange={() => toggle(name)} />
+          ))}
+        </MenuGroup>
+      ) : null}
+    </Menu>
+  );
+}
+
+const Box = ({ label, checked, onChange }: { label: string; checked: boolean; onChange: () => void }) => (
+  <label className="sb-box">
+    <input type="checkbox" checked={checked} onChange={onChange} />
+    {label}
+  </label>
+);
 
 /** Show links to an attempt's phases, its cell's history, and its log in Airflow. */
 function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; choice: Choice }) {
@@ -245,7 +328,7 @@ function useTyped(inAddress: Typed, choose: Choose): [Typed, (typed: Typed) => v
   return [typed, setTyped];
 }
 
-function Menu({
+function FilterMenu({
   name,
   label = name,
   chosen,
