@@ -37,7 +37,7 @@ ONE = Configuration("bulk_write_read", json.dumps(ASKED), ())
 @pytest.mark.parametrize(
     ("where", "name", "broken", "kind"),
     [
-        (starting, "read", lambda *_: 1 / 0, "tracebacks"),
+        (starting, "run_values_or_mistakes", lambda *_: 1 / 0, "tracebacks"),
         (starting, "check_agents", lambda *_: (_ for _ in ()).throw(SpecError("no")), "differing"),
         (fuzz_conf, "LONGEST_S", 0, "slow"),
     ],
