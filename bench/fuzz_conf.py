@@ -353,13 +353,9 @@ def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str,
         operations = sum(len(study.operations_of(turn.cell.store)) for turn in started["turns"])
         if draft["operations"] != operations:
             return f"the draft has {draft['operations']} operations, the plan {operations}"
-        most_s = started["expected_most_s"] or started["expected_s"]
-        for said_s, done_s in (
-            (draft["expected_s"], started["expected_s"]),
-            (draft["expected_most_s"], most_s),
-        ):
-            if not math.isclose(said_s, done_s, rel_tol=1e-9):
-                return f"the draft expects {said_s} s, the plan {done_s} s"
+        for said_s in (draft["expected_s"], draft["expected_most_s"]):
+            if not math.isclose(said_s, started["expected_s"], rel_tol=1e-9):
+                return f"the draft expects {said_s} s, the plan {started['expected_s']} s"
     if draft["conf"] != json.loads(json.dumps({name: params[name] for name in asked})):
         return f"Airflow would get {draft['conf']}, and the plan means others by the same parameters"
     return ""

@@ -105,7 +105,7 @@ def figures_of(
         figures.append(
             Figure(
                 cell,
-                tuple((axis.name, value) for axis in axes if (value := cell.value(axis.name)) is not None),
+                tuple((axis.name, place) for axis in axes if (place := cell.value(axis.name)) is not None),
                 operation,
                 metric,
                 guarantee_of(of_cell),
@@ -117,11 +117,11 @@ def figures_of(
             )
         )
 
-    def place(figure: Figure) -> tuple[int, list[int], bool, float]:
+    def position(figure: Figure) -> tuple[int, list[int], bool, float]:
         order = workload_order(figure.workload, axes)
         return operations.index(figure.operation), order, figure.floor, figure.order
 
-    return sorted(figures, key=place)
+    return sorted(figures, key=position)
 
 
 def workload_order(workload: Workload, axes: Iterable[Axis]) -> list[int]:
