@@ -24,7 +24,7 @@ class Run(Answer):
     state: Literal["queued", "running", "success", "failed", "refused"] = Field(
         description="`queued`: in Airflow's queue, or not planned yet. A run without a plan has no turns and no cells"
     )
-    reason: str | None = Field(None, description="Why the run was refused, or ended early")
+    reason: str | None = Field(default=None, description="Why the run was refused, or ended early")
     started_at: datetime
     finished_at: datetime | None
     rested_s: float = Field(
@@ -36,16 +36,18 @@ class Run(Answer):
     params: dict[str, Any]
     stores: list[str]
     rows: int | None = Field(
-        None, description="Rows of the run's dataset; None before the run is planned, or without a dataset"
+        default=None,
+        description="Rows of the run's dataset; None before the run is planned, or without a dataset",
     )
-    seed: int | None = Field(None, description="Seed of the run's dataset; None as for `rows`")
+    seed: int | None = Field(default=None, description="Seed of the run's dataset; None as for `rows`")
     cells: int
     cell_key: str | None = Field(description="Key of the run's cell, if the run has only one")
     expected_s: float | None = Field(
-        None, description="Estimated seconds for the whole run, from earlier attempts; None if unknown"
+        default=None,
+        description="Estimated seconds for the whole run, from earlier attempts; None if unknown",
     )
     expected_most_s: float | None = Field(
-        None,
+        default=None,
         description="The maximum of the estimate, if only a range is known; `expected_s` is then the minimum",
     )
     planned: int = Field(description="Number of planned operations")
@@ -53,7 +55,9 @@ class Run(Answer):
     disturbed: int = Field(description="Number of verified operations that were disturbed")
     failed: int
     not_run: int
-    to_close: bool = Field(False, description="The run was stopped in Airflow. The next run records its end")
+    to_close: bool = Field(
+        default=False, description="The run was stopped in Airflow. The next run records its end"
+    )
 
     @computed_field(  # type: ignore[prop-decorator] # mypy's limit
         description="What the run measures: its cell or its stores, and its rows. A readable name adds the study, the start and the state"
