@@ -115,11 +115,16 @@ def _next_step(runs: Sequence[Run], rankings: Sequence[Ranking]) -> NextStep:
     several = [ranking for ranking in ranked if len(ranking.lines) > 1]
     for ranking in several:
         best, other = ranking.lines[:2]
-        run, by = _within(best.measured, other.measured)
+        shared_run, by = _within(best.measured, other.measured)
         if by:
             words = Words(ranking)
-            text = f"Compare {words.label(best)} with {words.label(other)}."
-            return NextStep(kind="compare", text=text, operation=ranking.question.operation, run=run, by=by)
+            return NextStep(
+                kind="compare",
+                text=f"Compare {words.label(best)} with {words.label(other)}.",
+                operation=ranking.question.operation,
+                run=shared_run,
+                by=by,
+            )
     if several:
         return NextStep(kind="fill", text="Measure the cells of the grid that have no results.")
     store = ranked[0].lines[0].measured.cell.store

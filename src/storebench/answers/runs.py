@@ -36,16 +36,18 @@ class Run(Answer):
     params: dict[str, Any]
     stores: list[str]
     rows: int | None = Field(
-        None, description="Rows of the run's dataset; None before the run is planned, or without a dataset"
+        default=None,
+        description="Rows of the run's dataset; None before the run is planned, or without a dataset",
     )
     seed: int | None = Field(default=None, description="Seed of the run's dataset; None as for `rows`")
     cells: int
     cell_key: str | None = Field(description="Key of the run's cell, if the run has only one")
     expected_s: float | None = Field(
-        default=None, description="Estimated seconds for the whole run; None if unknown"
+        default=None,
+        description="Estimated seconds for the whole run, from earlier attempts; None if unknown",
     )
     expected_most_s: float | None = Field(
-        None,
+        default=None,
         description="The maximum of the estimate, if only a range is known; `expected_s` is then the minimum",
     )
     planned: int = Field(description="Number of planned operations")

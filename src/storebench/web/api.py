@@ -260,13 +260,7 @@ def parameters(dag: GridDagDep) -> list[Parameter]:
 
 
 @app.get("/api/grid")
-def grid(
-    dag: GridDagDep,
-    params: Annotated[
-        str,
-        Query(max_length=10_000, description="Parameters that differ from their defaults, as a JSON object"),
-    ] = "{}",
-) -> Grid:
+def grid(dag: GridDagDep, params: Annotated[str, starting.PARAMS] = "{}") -> Grid:
     """Return a study's grid, and for each cell the operations to measure with these parameters, as `storebench grid` does."""
     try:
         return filling.grid_of(dag, params)
