@@ -5,7 +5,7 @@ import pytest
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.point_operations.requests import PERCENTILES
 
-SHORT = {"duration_s": "0.5"}  # for an attempt of which only the verification is tested
+SHORT = {"duration_s": "1.0"}  # for an attempt of which only the verification is tested
 
 
 def test_a_table_is_filled_and_compared(attempt):
