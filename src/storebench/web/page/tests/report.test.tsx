@@ -111,7 +111,8 @@ it("a run of a site leads back to all runs, and a report by itself to nothing", 
 it("the first page of a site is drawn by the same script", async () => {
   const { params: _, ...listed } = RUN;
   const runs = [{ ...listed, page: "runs/one.html" }];
-  const studies = [{ name: RUN.study, title: "Bulk write and read", rows: {}, rankings: null }];
+  const overview = { study: TOY, rankings: [] };
+  const studies = [{ name: RUN.study, title: "Bulk write and read", rows: {}, rankings: null, overview }];
   await report({ site: { written_at: RUN.started_at, code_version: "0.1.0", studies, runs } });
   expect(screen.getByRole("heading", { level: 2 }).textContent).toBe("Bulk write and read");
 });
