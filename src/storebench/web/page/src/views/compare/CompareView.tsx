@@ -15,6 +15,7 @@ import { sqlOf } from "../../model/sql";
 import { metricNamed } from "../../model/study";
 
 import { Filters, MetricMenu, OrderMenu } from "../../ui/Controls";
+import { ProvenanceLine } from "../../ui/Provenance";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { OfRun } from "../run/OfRun";
@@ -312,6 +313,7 @@ function Ratios({ study, comparison, choice }: StudyComparison & { choice: Choic
   const { verdicts, margin_percent } = comparison;
   const title = "B / A, the ratio of the figures";
   const means = aboveText(study, verdicts);
+  const source = sourceOf(study, comparison);
   const description = `${title}, with 95 % intervals, of ${verdicts.filter(hasRatio).length} cells: ${means}. Grey is the margin of ${margin_percent} %; ▲ marks unsound verdicts.`;
   const spec = useCallback(
     (width: number, theme: Theme) => ratiosSpec(study, verdicts, margin_percent, description, width, theme),
@@ -319,19 +321,22 @@ function Ratios({ study, comparison, choice }: StudyComparison & { choice: Choic
   );
   const names = namesOf(study, verdicts);
   return (
-    <Chart
-      title={title}
-      source={sourceOf(study, comparison)}
-      run={runsOf(comparison)}
-      sql={sqlOf({ study, cells: verdicts, runs: allOf(comparison) })}
-      name="compare"
-      description={description}
-      spec={spec}
-      table={verdicts.map((verdict) => takenOf(study, comparison, verdict, names))}
-      places={names}
-      leads={{ choice, of: verdicts.map(linkTargetOf), to: toHistory, what: "history" }}
-      note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: unsound; the table shows the reason.`}
-    />
+    <>
+      <Chart
+        title={title}
+        source={source}
+        run={runsOf(comparison)}
+        sql={sqlOf({ study, cells: verdicts, runs: allOf(comparison) })}
+        name="compare"
+        description={description}
+        spec={spec}
+        table={verdicts.map((verdict) => takenOf(study, comparison, verdict, names))}
+        places={names}
+        leads={{ choice, of: verdicts.map(linkTargetOf), to: toHistory, what: "history" }}
+        note={`${countsText(verdicts.filter(hasRatio))} ${means.charAt(0).toUpperCase() + means.slice(1)}. Grey: the margin of ${margin_percent} %, within which a difference does not count. ▲: unsound; the table shows the reason.`}
+      />
+      <ProvenanceLine text={source} citation={`${title}. ${source}.`} />
+    </>
   );
 }
 

@@ -13,6 +13,7 @@ import { metricNamed, reportedBy, titleOfOperation } from "../../model/study";
 import { grouped } from "../../model/units";
 import { MetricMenu } from "../../ui/Controls";
 import { Legend } from "../../ui/Legend";
+import { Provenance } from "../../ui/Provenance";
 import { Ready } from "../../ui/States";
 import { paint, type Theme } from "../../ui/theme";
 import { Changes } from "./Changes";
@@ -206,6 +207,7 @@ export function HistoryChart({
         leads={{ choice, of: shown.map(({ target }) => target), to: toNext, what: "phases" }}
       />
       <Changes history={history} series={series} />
+      <Provenance study={study} cells={attempts.slice(0, 1)} attempts={attempts} />
       <p className="sb-note">
         A cross failed, a dash was not run; attempts without a figure are at 0. A triangle is client-bound,
         or, if it points down, service-bound; a diamond was disturbed, and is not comparable; a square was
