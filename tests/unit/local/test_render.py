@@ -51,6 +51,16 @@ def test_the_maker_of_volumes_waits_for_the_images_which_tell_its_helper(setting
     }
 
 
+def test_the_fingerprint_changes_if_kubernetes_release_replaces_the_compiled_binary(settings):
+    kubelet = settings.home / "bin" / render.CLUSTER["kubelet"]
+    kubelet.parent.mkdir(parents=True)
+    kubelet.symlink_to("kubernetes")
+    compiled = render.fingerprint(settings)
+    kubelet.unlink()
+    kubelet.touch()
+    assert render.fingerprint(settings) != compiled
+
+
 def test_the_fingerprint_changes_with_what_runs_and_with_nothing_else(settings):
     first = render.fingerprint(settings)
     for name in ("checkout-1", "image-python-1", "requirements-1", ".python.lock"):
