@@ -25,7 +25,7 @@ from storebench.web.access import GridDag, grid_dag, reading, run_states
 from storebench.web.api import app
 from storebench.web.reading import Reading
 from storebench.web.report import write_report
-from tests.bulk import RANKED_BY, bulk_study, cell_at
+from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.conftest import required
 from tests.integration.recorded import ENVIRONMENT, PARAMS, PHASES, ROWS, STUDY, timed
 
@@ -296,11 +296,7 @@ def test_a_run_that_airflow_has_and_that_is_not_planned_yet_is_queued_with_its_p
         "queued",
         conf,
     )
-    assert (found["stores"], found["rows"], found["label"]) == (
-        conf["stores"],
-        1000,
-        "mongodb, null, 1,000 rows",
-    )
+    assert (found["stores"], found["rows"]) == (conf["stores"], 1000)
     get(client, "run", run="manual__other", answers=404)
 
 
@@ -672,7 +668,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 19
+    assert len(described) == 18
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):
@@ -717,26 +713,6 @@ def test_a_report_of_an_unknown_run_is_refused(database, tmp_path):
     with pytest.raises(SpecError, match="There is no run 'nothing'"):
         write_report(database, "nothing", tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_the_overview_says_what_the_ranking_says_with_the_newest_runs(client, run, cells):
-    seed = cells[0].seed
-    some = [cell_at(store, seed, batch="10") for store in ("mongodb", "elasticsearch")]
-    seconds = {"mongodb": 2.0, "elasticsearch": 3.0}
-    names = [
-        run(some, 6, lambda cell, turn: seconds[cell.store] * (1 + turn.repeat / 1000)) for _ in range(2)
-    ]
-    (study,) = get(client, "overview", study=STUDY)["studies"]
-    ranking = get(client, "ranking", study=STUDY)
-    standing = study["standings"][0]
-    first = [line["cell_key"] for line in ranking["ranked"] if line["place"] == 1]
-    assert (standing["operation"], standing["metric"]) == (ranking["operation"], ranking["metric"])
-    assert [best["cell_key"] for best in standing["best"]] == first
-    assert (standing["ranked"], standing["excluded"]) == (len(ranking["ranked"]), len(ranking["excluded"]))
-    assert [run["airflow_run_id"] for run in study["runs"][:2]] == names[::-1]
-    assert study["runs"][0]["label"] == f"elasticsearch, mongodb, {ROWS:,} rows"
-    assert study in get(client, "overview")["studies"]
-    assert "Unknown study" in get(client, "overview", answers=404, study="nonesuch")["detail"]
 
 
 def test_a_history_is_found_by_words_of_its_cells_key(client, run, cells):

@@ -72,7 +72,6 @@ def asked_of(study):
     cell = Cell(study, "null", "reference", (), 1000, 7).key
     return {
         "study": {"name": study},
-        "overview": {"study": study},
         "claims": {"study": study},
         "ranking": {"study": study},
         "history": {"cell": cell, "operation": "write"},

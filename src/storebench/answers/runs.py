@@ -5,13 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field, computed_field
+from pydantic import Field
 
 from storebench.answers.base import Answer, Page
 from storebench.answers.studies import CellName
-from storebench.study.cell import Cell
-
-MOST_NAMED = 3  # number of stores in a run's label
 
 
 class Run(Answer):
@@ -43,8 +40,7 @@ class Run(Answer):
     cells: int
     cell_key: str | None = Field(description="Key of the run's cell, if the run has only one")
     expected_s: float | None = Field(
-        default=None,
-        description="Estimated seconds for the whole run, from earlier attempts; None if unknown",
+        default=None, description="Estimated seconds for the whole run; None if unknown"
     )
     expected_most_s: float | None = Field(
         default=None,
@@ -58,20 +54,6 @@ class Run(Answer):
     to_close: bool = Field(
         default=False, description="The run was stopped in Airflow. The next run records its end"
     )
-
-    @computed_field(  # type: ignore[prop-decorator] # mypy's limit
-        description="What the run measures: its cell or its stores, and its rows. A readable name adds the study, the start and the state"
-    )
-    @property
-    def label(self) -> str:
-        """Return what the run measures: its cell or its stores, and its number of rows."""
-        if not self.stores:
-            return "not planned" if self.state == "queued" else "nothing planned"
-        rows = f", {self.rows:,} rows" if self.rows and self.rows > 1 else ""
-        if self.cell_key:
-            return Cell.from_key(self.cell_key).label + rows
-        more = len(self.stores) - MOST_NAMED
-        return ", ".join(self.stores[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "") + rows
 
 
 class Runs(Page[Run]):

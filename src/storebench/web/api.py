@@ -20,7 +20,6 @@ from storebench.answers.base import Page
 from storebench.answers.claims import Claims, study_claims_answer
 from storebench.answers.grids import Grid, Parameter
 from storebench.answers.histories import CellHistory, history_answer
-from storebench.answers.overviews import Overview
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.studies import Study
@@ -33,7 +32,7 @@ from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Sort
-from storebench.web.runs import current, overview_of, run_of
+from storebench.web.runs import current, run_of
 
 
 def storable(request: Request) -> None:
@@ -90,12 +89,6 @@ def runs(
     """List the runs of all DAGs, or of one DAG, newest first."""
     page = _page(Run, current(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
-
-
-@app.get("/api/overview")
-def overview(read: ReadingDep, states: StatesDep, study: Text | None = None) -> Overview:
-    """Return for each study, or for one study, the best cells of each operation, the newest runs, and the next step."""
-    return overview_of(read, states, study)
 
 
 @app.get("/api/run")

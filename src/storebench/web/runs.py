@@ -1,13 +1,12 @@
-"""Return runs with their current states in Airflow, which the next run or task will record; and the overview."""
+"""Return runs with their current states in Airflow, which the next run or task will record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from storebench.answers.overviews import NEWEST, Overview, study_overview
 from storebench.answers.runs import Run
-from storebench.errors import SpecError, unknown
+from storebench.errors import SpecError
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import run_id_of
 from storebench.results.leftovers.stopped import Going, RunStates, as_closed, as_reopened, stopped_runs
@@ -69,22 +68,4 @@ def _unplanned(going: Going) -> Run:
         disturbed=0,
         failed=0,
         not_run=0,
-    )
-
-
-def overview_of(read: Reading, states: RunStates, study: str | None) -> Overview:
-    """Build the overview of all studies, or of one study. Raises SpecError for an unknown study, and for one that the user may not see."""
-    if study is not None and study not in read.dag_ids:
-        raise unknown("study", study, read.dag_ids)
-    pages = [read.runs_page(NEWEST, 0, dag_id) for dag_id in ([study] if study else read.dag_ids)]
-    newest = sorted(filter(None, pages), key=lambda rows: rows[0]["started_at"], reverse=True)
-    return Overview(
-        studies=[
-            study_overview(
-                read,
-                rows[0]["study"],
-                [Run.model_validate(row) for row in current(read, states, rows)],
-            )
-            for rows in newest
-        ]
     )

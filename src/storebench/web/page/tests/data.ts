@@ -316,7 +316,6 @@ export const RUN: Run = {
   failed: 0,
   not_run: 0,
   to_close: false,
-  label: "mongodb, 1,000 rows",
 };
 
 export const TURN: Turn = {

@@ -24,26 +24,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Overview
-         * @description Return for each study, or for one study, the best cells of each operation, the newest runs, and the next step.
-         */
-        get: operations["overview_api_overview_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/run": {
         parameters: {
             query?: never;
@@ -698,43 +678,6 @@ export interface components {
              * @description Whether all values are numbers
              */
             readonly numeric: boolean;
-        };
-        /**
-         * BestCell
-         * @description A cell in the first place of an operation.
-         */
-        BestCell: {
-            /** Cell Key */
-            cell_key: string;
-            /** Study */
-            study: string;
-            /** Store */
-            store: string;
-            /** Client */
-            client: string;
-            /**
-             * Axes
-             * @description The cell's value on each axis that applies to it
-             */
-            axes: {
-                [key: string]: string;
-            };
-            /** Rows */
-            rows: number;
-            /** Seed */
-            seed: number;
-            /**
-             * Label
-             * @description The cell's store, and the other places in which the ranked cells differ
-             */
-            label: string;
-            spread: components["schemas"]["Spread"];
-            /**
-             * Verdict
-             * @description Relative to the cell with the best median
-             * @enum {string}
-             */
-            verdict: "the best" | "better" | "worse" | "the same" | "cannot tell";
         };
         /**
          * CellArtifacts
@@ -1575,40 +1518,6 @@ export interface components {
             text: string;
         };
         /**
-         * NextStep
-         * @description The next sensible step of a study's user.
-         */
-        NextStep: {
-            /**
-             * Kind
-             * @description `start` a run, `watch` the run `run`, `repeat` the values `by` of the run to decide, `compare` them, or `fill` the grid
-             * @enum {string}
-             */
-            kind: "start" | "watch" | "repeat" | "compare" | "fill";
-            /** Text */
-            text: string;
-            /** Operation */
-            operation: string | null;
-            /**
-             * Run
-             * @description The run to watch, or the run in which to compare
-             */
-            run: string | null;
-            /**
-             * By
-             * @description Two values to compare within the run, such as store=A,B; None to start a run with `params`
-             */
-            by: string | null;
-            /**
-             * Params
-             * @description Parameters of a run that measures the cells
-             * @default {}
-             */
-            params: {
-                [key: string]: unknown;
-            };
-        };
-        /**
          * NoVerdict
          * @description A cell's operation without a verdict.
          */
@@ -1685,14 +1594,6 @@ export interface components {
              * @description The dates when the figures were recorded, UTC
              */
             dates: string[];
-        };
-        /**
-         * Overview
-         * @description The overview of all studies with runs; the study with the newest run comes first.
-         */
-        Overview: {
-            /** Studies */
-            studies: components["schemas"]["StudyOverview"][];
         };
         /** Page[Attempt] */
         Page_Attempt_: {
@@ -2114,11 +2015,6 @@ export interface components {
              * @default false
              */
             to_close: boolean;
-            /**
-             * Label
-             * @description What the run measures: its cell or its stores, and its rows. A readable name adds the study, the start and the state
-             */
-            readonly label: string;
         };
         /**
          * RunFigure
@@ -2214,53 +2110,6 @@ export interface components {
              * @description The probability that such an interval contains the median: at least 0.95
              */
             interval_coverage: number | null;
-        };
-        /**
-         * Standing
-         * @description The best cells of an operation in the study's default ranking.
-         */
-        Standing: {
-            /** Operation */
-            operation: string;
-            /** Metric */
-            metric: string;
-            /** Title */
-            title: string;
-            /** Unit */
-            unit: string;
-            /**
-             * Scope
-             * @description What the ranked cells have in common. The sentence holds only there
-             */
-            scope: string;
-            /**
-             * State
-             * @description `decided`: every other cell is worse than the best cell. `tied`: the others of the first place do not differ by more than the margin. `undecided`: more repeats are needed. `alone`: only one cell is ranked. `unmeasured`: none is
-             * @enum {string}
-             */
-            state: "decided" | "tied" | "undecided" | "alone" | "unmeasured";
-            /** Sentence */
-            sentence: string;
-            /**
-             * Best
-             * @description The cells of the first place; the first cell has the best median
-             */
-            best: components["schemas"]["BestCell"][];
-            /**
-             * Ranked
-             * @description Number of ranked cells
-             */
-            ranked: number;
-            /**
-             * Excluded
-             * @description Number of excluded cells
-             */
-            excluded: number;
-            /**
-             * Caution
-             * @description The limits of the verdicts
-             */
-            caution: string | null;
         };
         /**
          * StoreRecord
@@ -2384,29 +2233,6 @@ export interface components {
              * @description The metrics of all studies
              */
             common: components["schemas"]["Metric"][];
-        };
-        /**
-         * StudyOverview
-         * @description The overview of a study. `runs`: the newest runs.
-         */
-        StudyOverview: {
-            /** Study */
-            study: string;
-            /** Title */
-            title: string;
-            /**
-             * Problem
-             * @description Why this version cannot rank the study; None if it can
-             */
-            problem: string | null;
-            /**
-             * Standings
-             * @description A standing for each operation, in the study's order, except operations without a better direction
-             */
-            standings: components["schemas"]["Standing"][];
-            /** Runs */
-            runs: components["schemas"]["Run"][];
-            next: components["schemas"]["NextStep"];
         };
         /**
          * Turn
@@ -2595,7 +2421,6 @@ export interface components {
 }
 export type Attempt = components['schemas']['Attempt'];
 export type Axis = components['schemas']['Axis'];
-export type BestCell = components['schemas']['BestCell'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
 export type CellHistory = components['schemas']['CellHistory'];
@@ -2623,11 +2448,9 @@ export type Level = components['schemas']['Level'];
 export type Machine = components['schemas']['Machine'];
 export type Metric = components['schemas']['Metric'];
 export type Mistake = components['schemas']['Mistake'];
-export type NextStep = components['schemas']['NextStep'];
 export type NoVerdict = components['schemas']['NoVerdict'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
-export type Overview = components['schemas']['Overview'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
 export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
@@ -2647,10 +2470,8 @@ export type Runs = components['schemas']['Runs'];
 export type Section = components['schemas']['Section'];
 export type Series = components['schemas']['Series'];
 export type Spread = components['schemas']['Spread'];
-export type Standing = components['schemas']['Standing'];
 export type StoreRecord = components['schemas']['StoreRecord'];
 export type Study = components['schemas']['Study'];
-export type StudyOverview = components['schemas']['StudyOverview'];
 export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
@@ -2677,37 +2498,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Runs"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    overview_api_overview_get: {
-        parameters: {
-            query?: {
-                study?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Overview"];
                 };
             };
             /** @description Validation Error */
@@ -3330,7 +3120,6 @@ export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
-export const bestCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BestCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const cellHistoryBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CellHistory"]["better"]> = ["lower", "higher", "neither"];
 export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Change"]["verdict"]> = ["better", "worse", "higher", "lower"];
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
@@ -3340,13 +3129,11 @@ export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
-export const nextStepKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["NextStep"]["kind"]> = ["start", "watch", "repeat", "compare", "fill"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
 export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["floor", "client-bound", "service-bound", "unlike"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["state"]> = ["queued", "running", "success", "failed", "refused"];
-export const standingStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Standing"]["state"]> = ["decided", "tied", "undecided", "alone", "unmeasured"];
 export const turnArmAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Turn"]["arm"]> = ["A", "B"];
 export const verdictVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["verdict"]> = ["better", "worse", "higher", "lower", "the same", "cannot tell"];
 export const verdictBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Verdict"]["better"]> = ["lower", "higher", "neither"];
