@@ -111,7 +111,7 @@ class Durability:
 
 
 @dataclass(frozen=True)
-class Typical:
+class TypicalTime:
     """The typical time of an operation on the usual machine, which estimates a run before any similar attempt exists.
 
     `fixed_s`: seconds from the end of the pod before to the end of the operation's pod, without the work on rows: the removal of the previous
@@ -160,7 +160,9 @@ class Store(ABC):
     pods: ClassVar[Mapping[str, Pod]] = {}  # by operation: other pods than `pod`
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # modules to import before the first phase, outside its time
-    typical: ClassVar[tuple[Typical, ...]] = ()  # measured times of operations, for estimates of first runs
+    typical: ClassVar[
+        tuple[TypicalTime, ...]
+    ] = ()  # measured times of operations, for estimates of first runs
 
     @classmethod
     def contradictions(cls) -> Iterator[str]:
@@ -209,7 +211,7 @@ class Store(ABC):
         return 0.0
 
     @classmethod
-    def typical_of(cls, operation: str, client: str) -> Typical | None:
+    def typical_of(cls, operation: str, client: str) -> TypicalTime | None:
         """Return the typical time of a client's operation; None if the store declares none."""
         of_clients = {typical.client: typical for typical in cls.typical if typical.operation == operation}
         return of_clients.get(client) or of_clients.get("")

@@ -13,7 +13,7 @@ from storebench import stores as all_stores
 from storebench.declared import MAY_BE_EMPTY, mistakes_of
 from storebench.errors import SpecError, quoted, unknown
 from storebench.fields import Field
-from storebench.stores.base import Store, Typical, split
+from storebench.stores.base import Store, TypicalTime, split
 from storebench.study.check import problems
 from storebench.study.claim import Claim
 from storebench.study.dataset import FILE, CustomFile, Dataset
@@ -256,7 +256,7 @@ class Study(Planning):
         """Return the least seconds of a store's operation. `values`: of the study's parameters and of a cell's axes."""
         return self.store(store).least_s(operation, values)
 
-    def typical_of(self, store: str, operation: str, client: str) -> Typical | None:
+    def typical_of(self, store: str, operation: str, client: str) -> TypicalTime | None:
         """Return the typical time of an operation of a store's client; None if the store declares none."""
         return self.store(store).typical_of(operation, client)
 

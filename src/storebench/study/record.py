@@ -12,7 +12,7 @@ from storebench import stores as all_stores
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field as RunField
 from storebench.fields import field_of
-from storebench.stores.base import Store, Typical, connection_named, is_server, server_named, split
+from storebench.stores.base import Store, TypicalTime, connection_named, is_server, server_named, split
 from storebench.study.claim import Claim
 from storebench.study.dataset import CustomFileRecord, Dataset, DatasetRecord
 from storebench.study.model import Axis, Better, Chart, Kind, Metric, Operation, Preset, Study
@@ -266,7 +266,7 @@ class StudyRecord(Planning, Record):
         except KeyError:
             return 0.0
 
-    def typical_of(self, store: str, operation: str, client: str) -> Typical | None:
+    def typical_of(self, store: str, operation: str, client: str) -> TypicalTime | None:
         """Return the typical time of an operation of a store's client; None if the store declares none, or cannot be loaded."""
         known = self._class_of(store)
         return known.typical_of(operation, client) if known else None

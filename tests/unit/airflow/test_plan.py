@@ -18,7 +18,7 @@ from storebench.planning.node_pools import DEFAULT, VARIABLE, NodePool, node_poo
 from storebench.planning.params import run_values
 from storebench.planning.turns import killed_of, labels_of, reason_to_stop, skips_done
 from storebench.spark.options import ENCRYPTION, KEY_NAME
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.study.grid import Grid
 from storebench.study.model import Operation
 from storebench.study.order import Turn
@@ -234,7 +234,7 @@ def test_caches_that_are_not_known_are_refused(study, recorded):
 def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(
     study, recorded, capsys, monkeypatch
 ):
-    times = (Typical("write", 10.0), Typical("read", 5.0))
+    times = (TypicalTime("write", 10.0), TypicalTime("read", 5.0))
     monkeypatch.setattr(study.store("mongodb"), "typical", times)
     monkeypatch.setattr("storebench.results.forecast.expected.slowness", lambda: 1.0)
     asked = {"stores": ["mongodb"], "clients": ["reference"], "batch": "1000, all", "repeats": "3"}

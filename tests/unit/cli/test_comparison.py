@@ -26,6 +26,9 @@ class NothingElse:
     def runs_counted(self, ids):
         return []
 
+    def operations_of_runs(self, ids):
+        return set()
+
 
 @pytest.fixture
 def without_a_ratio():

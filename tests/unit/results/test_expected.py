@@ -8,7 +8,7 @@ from storebench.results.forecast import calibration
 from storebench.results.forecast import expected as forecast
 from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S, assumed_s, rounded_duration
 from storebench.results.forecast.expected import expected as expected_of
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.study import studies
 from storebench.study.order import Turn
 from tests.unit import example
@@ -78,7 +78,11 @@ def test_without_measurements_and_typical_times_the_estimate_is_a_guess(untyped)
 
 
 def test_a_first_run_takes_the_typical_times_of_its_stores(monkeypatch):
-    times = (Typical("write", 10.0, 100.0), Typical("read", 4.0), Typical("read", 3.0, 50.0, client="tuned"))
+    times = (
+        TypicalTime("write", 10.0, 100.0),
+        TypicalTime("read", 4.0),
+        TypicalTime("read", 3.0, 50.0, client="tuned"),
+    )
     monkeypatch.setattr(STUDY.store("mongodb"), "typical", times)
     found = expected(Measured(), STUDY, [Turn(cell(), 1)])
     assert (found.seconds, found.typical, found.unknown) == (10.0 + 2.0 + 4.0, 2, 0)
@@ -92,13 +96,15 @@ def test_a_first_run_takes_the_typical_times_of_its_stores(monkeypatch):
 
 
 def test_the_rows_of_a_typical_time_are_multiplied_by_axes():
-    usual = Typical("write", 1.0, 10.0, times=("copies", "bytes"))
+    usual = TypicalTime("write", 1.0, 10.0, times=("copies", "bytes"))
     assert usual.growing_s(1000, {"copies": "3", "bytes": "1000"}) == 30.0
     assert usual.growing_s(1000, {"copies": "all"}) == 0.01
 
 
 def test_measurements_take_precedence_over_typical_times(monkeypatch):
-    monkeypatch.setattr(STUDY.store("mongodb"), "typical", (Typical("write", 1.0), Typical("read", 2.0)))
+    monkeypatch.setattr(
+        STUDY.store("mongodb"), "typical", (TypicalTime("write", 1.0), TypicalTime("read", 2.0))
+    )
     found = expected(Measured([took(cell(), "write", 30.0)], between_s=5.0), STUDY, [Turn(cell(), 1)])
     assert (found.seconds, found.typical, found.unknown) == (35.0 + 2.0, 1, 0)
     assert str(found) == (
@@ -108,7 +114,9 @@ def test_measurements_take_precedence_over_typical_times(monkeypatch):
 
 def test_runs_with_less_than_a_tenth_of_the_rows_estimate_nothing(monkeypatch):
     """A run of 8 rows once made an estimate of 3 to 1,268 hours for 100,000 rows."""
-    monkeypatch.setattr(STUDY.store("mongodb"), "typical", (Typical("write", 8.0), Typical("read", 4.0)))
+    monkeypatch.setattr(
+        STUDY.store("mongodb"), "typical", (TypicalTime("write", 8.0), TypicalTime("read", 4.0))
+    )
     small = [took(cell(rows=8), operation, 3.0, growing_s=2.0) for operation in ("write", "read")]
     found = expected(Measured(small, between_s=3.0), STUDY, [Turn(cell(rows=100_000), 1)])
     assert (found.seconds, found.typical) == (12.0, 2)
@@ -183,7 +191,7 @@ def test_an_operation_that_lasts_for_a_time_that_is_asked_for_takes_no_less(monk
     )
     found = expected(Measured(durations, between_s=0.0), study, [Turn(cell(), 1)], pause_s=7)
     assert found.seconds == 130.0
-    monkeypatch.setattr(STUDY.store("mongodb"), "typical", (Typical("read", 8.0, 50.0),))
+    monkeypatch.setattr(STUDY.store("mongodb"), "typical", (TypicalTime("read", 8.0, 50.0),))
     assert expected(Measured(between_s=0.0), study, [Turn(cell(), 1)], pause_s=7).seconds == 4.0 + 8.0 + 100.0
     assert asked[:2] == [(one, {"pause_s": "7", **dict(cell().axes)}) for one in ("write", "read")]
 

@@ -130,7 +130,7 @@ dag = study_dag(STUDY)
 """
 STORE = """
 from storebench.fields import flag
-from storebench.stores.base import Pod, Store, Typical
+from storebench.stores.base import Pod, Store, TypicalTime
 
 class Stone(Store):
     name = "stone"
@@ -152,7 +152,7 @@ class Paper(Stone):
     pods = {"get": Pod(command=("sh",))}
     packages = ("pip",)
     modules = ("json",)
-    typical = (Typical("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), Typical("get", 1.0))
+    typical = (TypicalTime("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), TypicalTime("get", 1.0))
     delivers = ("sheets", "pulp")
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"

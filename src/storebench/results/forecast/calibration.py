@@ -1,4 +1,4 @@
-"""Compare this machine with the usual machine, whose typical times the stores declare (storebench.stores.base.Typical).
+"""Compare this machine with the usual machine, whose typical times the stores declare (storebench.stores.base.TypicalTime).
 
 The machine that plans a run is measured. In a cluster, its pods may run on other machines.
 """

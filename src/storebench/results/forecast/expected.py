@@ -12,7 +12,7 @@ from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries
 from storebench.results.forecast.calibration import slowness
 from storebench.results.forecast.fixed import growth
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.study.cell import Cell
 from storebench.study.order import Turn
 from storebench.study.planned import PlannedStudy
@@ -106,7 +106,7 @@ class Pace:
         return self._study.least_s(cell.store, operation, {**self._params, **dict(cell.axes)})
 
 
-def _typical_s(usual: Typical, cell: Cell, slow: float, lasts_s: float = 0.0) -> float:
+def _typical_s(usual: TypicalTime, cell: Cell, slow: float, lasts_s: float = 0.0) -> float:
     """Return the typical seconds of a cell's operation, on a machine that takes `slow` times as long as the usual machine."""
     return slow * usual.fixed_s + max(slow * usual.growing_s(cell.rows, dict(cell.axes)), lasts_s)
 

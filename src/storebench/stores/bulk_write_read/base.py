@@ -14,7 +14,7 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import schema_of
 from storebench.dataset.schema import Field
 from storebench.errors import StoreUnreachable
-from storebench.stores.base import Durability, Store, Typical
+from storebench.stores.base import Durability, Store, TypicalTime
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.verify import verify
@@ -35,9 +35,9 @@ class TableStore(Store):
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
     # Medians of runs with 1 to 200,000 rows, and of the run with 1,000,000 rows in docs/studies/data. This class has the times of pods without
     # a server and without Java.
-    typical: ClassVar[tuple[Typical, ...]] = (
-        Typical(WRITE, fixed_s=8, million_s=60),
-        Typical(READ, fixed_s=4, million_s=50),
+    typical: ClassVar[tuple[TypicalTime, ...]] = (
+        TypicalTime(WRITE, fixed_s=8, million_s=60),
+        TypicalTime(READ, fixed_s=4, million_s=50),
     )
 
     def __init__(

@@ -22,7 +22,7 @@ from storebench.errors import (
     VerificationFailed,
 )
 from storebench.redact import redacted
-from storebench.stores.base import Pod, Server, Typical
+from storebench.stores.base import Pod, Server, TypicalTime
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.program import Program, last
 
@@ -52,7 +52,7 @@ class DeltaReader(DeltaStore):
 
     operations = ("read",)
     filled_by = "delta-spark"
-    typical = (Typical("read", fixed_s=44, million_s=160),)  # with the fill by another store
+    typical = (TypicalTime("read", fixed_s=44, million_s=160),)  # with the fill by another store
     pod = Pod("jvm")
 
     @classmethod

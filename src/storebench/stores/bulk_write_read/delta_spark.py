@@ -14,7 +14,7 @@ from storebench.s3 import java_cannot_address
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
-from storebench.stores.base import Server, Typical
+from storebench.stores.base import Server, TypicalTime
 from storebench.stores.bulk_write_read import second_pass
 from storebench.stores.bulk_write_read.base import READ, before
 from storebench.stores.bulk_write_read.delta import DeltaStore
@@ -66,7 +66,10 @@ class DeltaSpark(SparkDriver, DeltaStore):
     clients = ("reference", "tuned")
     delivers = ("rows in Python", "rows in the JVM")
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
-    typical = (Typical("write", fixed_s=33, million_s=110), Typical("read", fixed_s=50, million_s=125))
+    typical = (
+        TypicalTime("write", fixed_s=33, million_s=110),
+        TypicalTime("read", fixed_s=50, million_s=125),
+    )
     modules = ("pandas", "pyarrow", "pyspark.sql")
 
     @classmethod

@@ -15,7 +15,7 @@ from storebench.connection import tls
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.stores.base import Durability, Server, Typical
+from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import tuning
 from storebench.stores.bulk_write_read.base import TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
@@ -65,7 +65,7 @@ class Elasticsearch(TableStore):
     clients = ("reference", "tuned")
     delivers = ("dicts", "dicts")
     connection = "elasticsearch"
-    typical = (Typical("write", fixed_s=8, million_s=200), Typical("read", fixed_s=4, million_s=50))
+    typical = (TypicalTime("write", fixed_s=8, million_s=200), TypicalTime("read", fixed_s=4, million_s=50))
     packages = ("elasticsearch", "orjson")
     modules = ("elasticsearch.helpers", "orjson")
 

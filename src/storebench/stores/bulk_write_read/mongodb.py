@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused
-from storebench.stores.base import Durability, Server, Typical
+from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import tuning
 from storebench.stores.bulk_write_read.base import TableStore, columns
 from storebench.stores.bulk_write_read.source import Row
@@ -53,7 +53,7 @@ class MongoDB(TableStore):
     delivers = ("dicts", "raw BSON")
     connection = "mongodb"
     packages = ("pymongo",)
-    typical = (Typical("write", fixed_s=8, million_s=90), Typical("read", fixed_s=4, million_s=65))
+    typical = (TypicalTime("write", fixed_s=8, million_s=90), TypicalTime("read", fixed_s=4, million_s=65))
     modules = ("pymongo",)
 
     _tuning: Mapping[str, int] = MappingProxyType({})

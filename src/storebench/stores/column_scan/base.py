@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from storebench.attempt.cgroup import Cgroup
 from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, StoreRefused, VerificationFailed, unknown
-from storebench.stores.base import Durability, Pod, Store, Typical
+from storebench.stores.base import Durability, Pod, Store, TypicalTime
 from storebench.stores.caches import Cold, WarmedUp
 from storebench.stores.column_scan import residence
 from storebench.stores.column_scan.table import BY_NAME, ROW_BYTES, SUMMED, check_sum, digest
@@ -35,10 +35,10 @@ class ScanStore(Store):
 
     operations = ("write", "cold_sum", "hot_sum")
     # Medians of runs with 20,000 rows, and the times of 1,430,394 rows in docs/studies/column_scan.md
-    typical: ClassVar[tuple[Typical, ...]] = (
-        Typical("write", fixed_s=12, million_s=1),
-        Typical("cold_sum", fixed_s=4),
-        Typical("hot_sum", fixed_s=4),
+    typical: ClassVar[tuple[TypicalTime, ...]] = (
+        TypicalTime("write", fixed_s=12, million_s=1),
+        TypicalTime("cold_sum", fixed_s=4),
+        TypicalTime("hot_sum", fixed_s=4),
     )
     pod = Pod("columns")
     packages: ClassVar[tuple[str, ...]] = ("numpy",)

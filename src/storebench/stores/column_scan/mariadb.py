@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.connection import tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable, VerificationFailed
-from storebench.stores.base import Durability, Server, Typical
+from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.caches import Cold, Servers, reconnect
 from storebench.stores.column_scan import mariadb_rows as rows_of
 from storebench.stores.column_scan.base import ScanStore
@@ -52,9 +52,9 @@ class Mariadb(ScanStore):
     connection = "mariadb"
     packages = ("numpy", "pymysql")
     typical = (
-        Typical("write", fixed_s=17, million_s=20),
-        Typical("cold_sum", fixed_s=9.5, million_s=1),
-        Typical("hot_sum", fixed_s=4, million_s=1),
+        TypicalTime("write", fixed_s=17, million_s=20),
+        TypicalTime("cold_sum", fixed_s=9.5, million_s=1),
+        TypicalTime("hot_sum", fixed_s=4, million_s=1),
     )
     modules = (*ScanStore.modules, "pymysql")
     _session: Any = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, VerificationFailed
-from storebench.stores.base import Durability, Pod, Server, Typical
+from storebench.stores.base import Durability, Pod, Server, TypicalTime
 from storebench.stores.caches import Cold, Servers, reconnect
 from storebench.stores.column_scan import numpy_sum
 from storebench.stores.column_scan.base import ScanStore
@@ -42,9 +42,9 @@ class WendelinStore(ScanStore):
     holds_the_table = True
     memory_fold = 5  # columns, array, blocks as objects, the transaction's file, and a buffer
     typical = (
-        Typical("write", fixed_s=15, million_s=5),
-        Typical("cold_sum", fixed_s=10.5, million_s=9),
-        Typical("hot_sum", fixed_s=4.5, million_s=9),
+        TypicalTime("write", fixed_s=15, million_s=5),
+        TypicalTime("cold_sum", fixed_s=10.5, million_s=9),
+        TypicalTime("hot_sum", fixed_s=4.5, million_s=9),
     )
     _client: WendelinProcess | None = None
     _read = False  # whether the array was read back

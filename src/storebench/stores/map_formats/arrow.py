@@ -7,7 +7,7 @@ from itertools import islice
 from operator import mul
 from typing import IO, Any
 
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.stores.map_formats.base import MapStore
 from storebench.stores.map_formats.common import Key, Record, Records, names_of
 from storebench.stores.map_formats.formats import Format
@@ -337,9 +337,9 @@ class Arrow(MapStore):
 
     name = "arrow"
     typical = (
-        Typical("map", fixed_s=5, million_s=2),
-        Typical("map", fixed_s=5.5, million_s=17, client="python"),
-        Typical("map", fixed_s=5, million_s=15, client="python-columns"),
+        TypicalTime("map", fixed_s=5, million_s=2),
+        TypicalTime("map", fixed_s=5.5, million_s=17, client="python"),
+        TypicalTime("map", fixed_s=5, million_s=15, client="python-columns"),
     )
     clients = (*MapStore.clients, *(f"{client}-columns" for client in MapStore.clients))
     encoding = "arrow"

@@ -11,7 +11,7 @@ from storebench import __version__
 from storebench.attempt.cgroup import Cgroup
 from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, StoreRefused, VerificationFailed, unknown
-from storebench.stores.base import Pod, Server, Store, Typical
+from storebench.stores.base import Pod, Server, Store, TypicalTime
 from storebench.stores.map_formats.check import digest_of, digest_of_all
 from storebench.stores.map_formats.common import check_interface
 from storebench.stores.map_formats.formats import check_access, format_of
@@ -36,9 +36,9 @@ class MapStore(Store):
 
     operations = ("map",)
     # Medians of runs with 2,000, 100,000 and 500,000 rows, without the clients that the larger runs lack
-    typical: ClassVar[tuple[Typical, ...]] = (
-        Typical("map", fixed_s=4, million_s=1),
-        Typical("map", fixed_s=4.5, million_s=15, client="python"),
+    typical: ClassVar[tuple[TypicalTime, ...]] = (
+        TypicalTime("map", fixed_s=4, million_s=1),
+        TypicalTime("map", fixed_s=4.5, million_s=15, client="python"),
     )
     clients: ClassVar[tuple[str, ...]] = ("python", "compiled")
     keeps_data = False

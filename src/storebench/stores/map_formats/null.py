@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from storebench.errors import VerificationFailed
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.stores.map_formats.base import MapStore
 from storebench.stores.map_formats.tables import JOBS
 
@@ -20,8 +20,8 @@ class Null(MapStore):
 
     name = "null"
     typical = (
-        Typical("map", fixed_s=4, million_s=0.2),
-        Typical("map", fixed_s=4, million_s=7, client="python"),
+        TypicalTime("map", fixed_s=4, million_s=0.2),
+        TypicalTime("map", fixed_s=4, million_s=7, client="python"),
     )
     floor = True
 

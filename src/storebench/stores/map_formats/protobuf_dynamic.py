@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from storebench.stores.base import Typical
+from storebench.stores.base import TypicalTime
 from storebench.stores.map_formats.base import MapStore
 from storebench.stores.map_formats.protobuf import ProtobufFormat, dynamic_class, messages, write
 from storebench.stores.map_formats.tables import WRITTEN, Benchmark, Table
@@ -69,8 +69,8 @@ class ProtobufDynamic(MapStore):
 
     name = "protobuf-dynamic"
     typical = (
-        Typical("map", fixed_s=4, million_s=7),
-        Typical("map", fixed_s=4.5, million_s=15, client="python"),
+        TypicalTime("map", fixed_s=4, million_s=7),
+        TypicalTime("map", fixed_s=4.5, million_s=15, client="python"),
     )
     encoding = "protobuf"
     packages = ("protobuf",)

@@ -14,7 +14,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, VerificationFailed
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
-from storebench.stores.base import Durability, Server, Typical
+from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.files import Files, Listed
 from storebench.stores.parquet_copy.network import Traffic
 from storebench.stores.parquet_copy.rows import SCHEMA, SIZES, Checksum, Rows, made
@@ -52,9 +52,9 @@ class ParquetStore(SparkDriver):
 
     operations: ClassVar[tuple[str, ...]] = ("generate", "copy")
     # Medians of runs with 4 MB, and the times of 100 MB in docs/studies/parquet_copy.md. A million row bytes are a MB.
-    typical: ClassVar[tuple[Typical, ...]] = (
-        Typical("generate", fixed_s=33, million_s=0.06, times=SIZES),
-        Typical("copy", fixed_s=17, million_s=0.06, times=SIZES),
+    typical: ClassVar[tuple[TypicalTime, ...]] = (
+        TypicalTime("generate", fixed_s=33, million_s=0.06, times=SIZES),
+        TypicalTime("copy", fixed_s=17, million_s=0.06, times=SIZES),
     )
     clients = ("reference", "tuned")
     packages = ("pyspark", "pyarrow", "numpy")

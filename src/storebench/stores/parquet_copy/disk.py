@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from storebench.attempt.clock import OperationClock
 from storebench.errors import StoreRefused, VerificationFailed
-from storebench.stores.base import Durability, Pod, Store, Typical
+from storebench.stores.base import Durability, Pod, Store, TypicalTime
 from storebench.stores.parquet_copy.rows import SIZES, Checksum, Rows
 from storebench.stores.volume import OPTIONS
 from storebench.study.reserved import DROP
@@ -32,8 +32,8 @@ class Disk(Store):
     operations = ("generate", "copy")
     # The fixed times of pods without a server and without Java in other studies, and the times of 100 MB in docs/studies/parquet_copy.md
     typical = (
-        Typical("generate", fixed_s=8, million_s=0.01, times=SIZES),
-        Typical("copy", fixed_s=4, million_s=0.01, times=SIZES),
+        TypicalTime("generate", fixed_s=8, million_s=0.01, times=SIZES),
+        TypicalTime("copy", fixed_s=4, million_s=0.01, times=SIZES),
     )
     pod = Pod("python", volume=FOLDER)
     options = OPTIONS

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from storebench.attempt.clock import OperationClock
 from storebench.errors import StoreRefused, unknown
-from storebench.stores.base import Durability, Pod, Store, Typical
+from storebench.stores.base import Durability, Pod, Store, TypicalTime
 from storebench.stores.point_operations import figures
 from storebench.stores.point_operations.arrivals import request_count
 from storebench.stores.point_operations.check import Written, check_table
@@ -42,10 +42,10 @@ class PointStore(Store):
     operations = ("fill", "read", "write")
     # Medians of runs with 1,000 rows, and the rates of docs/studies/point_operations.md for more rows. Reads and writes also take the time of
     # their load (`least_s`).
-    typical: ClassVar[tuple[Typical, ...]] = (
-        Typical("fill", fixed_s=22, million_s=200),
-        Typical("read", fixed_s=8),
-        Typical("write", fixed_s=9, million_s=100),
+    typical: ClassVar[tuple[TypicalTime, ...]] = (
+        TypicalTime("fill", fixed_s=22, million_s=200),
+        TypicalTime("read", fixed_s=8),
+        TypicalTime("write", fixed_s=9, million_s=100),
     )
     clients = (DIRECT, "rest", "rest-tuned")
     pod = Pod("load")

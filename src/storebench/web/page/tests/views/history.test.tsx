@@ -73,21 +73,22 @@ describe("a cell's history", () => {
     ]);
     fireEvent.change(menu, { target: { value: "shrink" } });
     expect(chosen).toEqual({ operation: "shrink" });
-    await waitFor(() => expect(figures()).toEqual([["1,048,576", "sums/s"]]));
+    await waitFor(() => expect(document.querySelector("figure details")).not.toBeNull());
+    expect(figures()).toEqual([["1,050,000 sums/s", "sums/s"]]);
   });
 
   it("is in the unit of its metric, without the warm-ups", async () => {
     show("shrink");
     expect((await title()).textContent).toContain("Shrink: space saved");
     expect(questions.at(-1)?.get("operation")).toBe("shrink");
-    expect(figures()).toEqual([["1.049", "MB"]]);
+    expect(figures()).toEqual([["1.05 MB", "bytes"]]);
   });
 
   it("can be of another metric; one that the study has not is none", async () => {
     const { unmount } = show("sum", "work_total_s");
     expect((await title()).textContent).toContain("Sum: total pod time without verification");
     expect(histories.at(-1)?.get("metric")).toBe("work_total_s");
-    expect(figures()).toEqual([["2", "seconds"]]);
+    expect(figures()).toEqual([["2.00 s", "s"]]);
     unmount();
     show("sum", "only_s");
     expect((await title()).textContent).toContain("Sum: sums a second");
