@@ -139,13 +139,13 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
 
 
 def answers_of(read: Reading, study: str) -> list[Ranking]:
-    """Rank a study's stores and clients once for each operation, as the page's overview does: with different guarantees, for the dataset of
-    most cells. Return an empty list where nothing can be ranked.
+    """Rank a study's stores and clients once for each operation, as the page's overview does, for the dataset of most cells. Return
+    an empty list where nothing can be ranked.
     """
     answers = []
     for operation in figures.study_answer(read, study).operations:
         try:
-            ranking = ranking_of(read, Question(study, operation.name, included=frozenset({"unlike"})))
+            ranking = ranking_of(read, Question(study, operation.name))
         except SpecError:  # the operation was not measured, or its metric has no better direction
             continue
         if ranking.lines or ranking.excluded:

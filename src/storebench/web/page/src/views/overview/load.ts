@@ -1,20 +1,19 @@
 import { get, Problem } from "../../api/api";
 import { begin } from "../../api/loading";
 import { studyNamed } from "../../api/study";
-import { INCLUDED, metricsOf, type Ranked } from "../../model/ranking";
+import { metricsOf, type Ranked } from "../../model/ranking";
 
 export const overviewKey = (study: string) => `overview ${study}`;
 
-/** Load the ranking of an operation, by default the study's first; null if nothing can be asked. Stores with different guarantees are included. */
+/** Load the ranking of an operation, by default the study's first; null if nothing can be asked. */
 export async function loadRanking(
   study: string,
   operation?: string,
   signal?: AbortSignal,
 ): Promise<Ranked | null> {
-  const include = INCLUDED.filter((reason) => reason === "unlike");
   try {
     const [ranking, record] = await Promise.all([
-      get("/api/ranking", { study, operation, include }, signal),
+      get("/api/ranking", { study, operation }, signal),
       studyNamed(study, signal),
     ]);
     return { ranking, study: record };
