@@ -70,7 +70,7 @@ def study_dag(study: Study) -> DAG:
         catchup=False,
         max_active_runs=1,
         params=params_of(study),
-        tags=["storebench"],
+        tags=["storebench", "study"],
     ) as dag:
 
         @task

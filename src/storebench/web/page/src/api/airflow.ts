@@ -68,9 +68,10 @@ async function inStates<T>(path: string, list: string, states: string[], signal?
   }
 }
 
-/** Return the DAGs of studies, which share a tag. */
+/** Return the DAGs of studies, which share two tags. */
 export async function studies(signal?: AbortSignal): Promise<Dag[]> {
-  return (await ask<{ dags: Dag[] }>("dags", { tags: "storebench", limit: 100 }, { signal })).dags;
+  const query = { tags: ["storebench", "study"], tags_match_mode: "all", limit: 100 };
+  return (await ask<{ dags: Dag[] }>("dags", query, { signal })).dags;
 }
 
 /** Return the queued and running runs of a DAG. */
