@@ -21,7 +21,7 @@ def test_a_bad_number_is_refused_before_a_run(visit, token):
     tab.get_by_role("button", name="Trigger").first.click()
     tab.locator("#element_rows").fill("-5")
     tab.get_by_role("button", name="Trigger").last.click()
-    refusal = tab.get_by_role("alert").filter(has_text="Invalid input for param rows: '-5'")
+    refusal = tab.get_by_text("Invalid input for param rows: '-5'").first
     expect(refusal).to_contain_text("From 1 to 1,000,000,000")
     assert newest()["id"] == before
 

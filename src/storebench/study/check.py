@@ -237,7 +237,7 @@ def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
             if chart.beside and name not in series
         )
         if chart.since and (chart.metric not in series or chart.since not in metrics - series):
-            yield f"a chart of {chart.metric!r} begins at {chart.since!r}: a shaded time needs a series, and a metric that is a number{_near(chart.since, metrics)}"
+            yield f"a chart of {chart.metric!r} has since={chart.since!r}: the time before needs a series, and a metric that is a number{_near(chart.since, metrics)}"
         if chart.limit and chart.limit not in study.params:
             yield f"a chart of {chart.metric!r} has the limit {chart.limit!r}, which is no parameter of its runs{_near(chart.limit, study.params)}"
 

@@ -109,9 +109,9 @@ def test_what_airflow_keeps_of_the_dag_has_the_order_of_the_steps(dag, monkeypat
 
 
 def test_a_study_has_as_many_operations_as_can_be_told_apart_in_their_order(monkeypatch):
-    for store in STUDY.stores:
-        monkeypatch.setattr(STUDY.store(store), "operations", ("step_1",))
-        monkeypatch.setattr(STUDY.store(store), "typical", ())
+    for store in [STUDY.store(name) for name in STUDY.stores]:
+        monkeypatch.setattr(store, "operations", ("step_1",))
+        monkeypatch.setattr(store, "typical", ())
     many = tuple(Operation(f"step_{n}", ("only_s",)) for n in range(MOST_STEPS))
     assert study_dag(replace(STUDY, operations=many[1:])).task_ids
     with pytest.raises(SpecError, match="a cell can have 31 operations, not 32"):

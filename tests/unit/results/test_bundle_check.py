@@ -88,6 +88,9 @@ def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
     for store in told["stores"]:
         assert store.pop("provisioned_servers_only") == "", "which the bundle's version did not record"
         store["limit"] = store.pop("floor")  # the name in the bundle
+    for chart in told["charts"]:
+        later = [chart.pop(name) for name in ("limit", "since", "beside")]
+        assert later == ["", "", ""], "which the bundle's version did not record"
     told["dataset"]["own"] = told["dataset"].pop("custom_file")
     assert {name: told[name] for name in details} == details
 

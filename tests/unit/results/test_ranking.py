@@ -269,7 +269,7 @@ def test_all_stores_are_ranked_by_default_each_with_what_differs():
         "elasticsearch": [("client-bound", "its client was the limit, not the server: 6 of 6 attempts")],
     }
     # a floor is no store: it is ranked only if it is named
-    assert [reason for reason, _ in reasons(found)["null"]] == ["limit"]
+    assert [reason for reason, _ in reasons(found)["null"]] == ["floor"]
 
 
 def test_a_chosen_guarantee_ranks_only_its_cells_also_by_default():

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqlBeside, sqlOf, sqlOfGrid } from "../../src/model/sql";
+import { sqlBeside, sqlOf, sqlOfGrid, sqlOfRanking } from "../../src/model/sql";
 import { BULK, CELL, TOY, toy } from "../data";
 
 it("a chart's question is of its study's view, its run and its operations", () => {
@@ -39,4 +39,13 @@ it("a grid's is of its dataset, whose parameters are numbers whatever they are c
   expect(sqlOfGrid("it's", { rows: 20_000, seed: "7" })).toContain(
     "WHERE study = 'it''s' AND rows = 20000 AND seed = 7\n",
   );
+});
+
+it("the question to the database names each cell in its own environment", () => {
+  const text = sqlOfRanking("bulk_write_read", "write", "only_s", [
+    { cell_key: "a'b", environment_hash: "e1", parameters_hash: null },
+    { cell_key: "c", environment_hash: null, parameters_hash: null },
+  ]);
+  expect(text).toContain("IN (('a''b', 'e1', ''))");
+  expect(text).toContain('percentile_cont(0.5) WITHIN GROUP (ORDER BY "only_s") AS median');
 });

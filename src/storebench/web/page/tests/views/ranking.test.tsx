@@ -12,7 +12,6 @@ import {
   questionOf,
   rankKey,
 } from "../../src/model/ranking";
-import { sqlOfRanking } from "../../src/model/sql";
 import { RankingView } from "../../src/views/ranking/RankingView";
 import { SiteRankings } from "../../src/views/site/SiteRankings";
 import { CLAIMS } from "../claimsData";
@@ -368,15 +367,6 @@ describe("a choice", () => {
     asked.set(rankKey("axis:codec"), "zstd");
     expect(missingIn(asked, FOUND)).toEqual({ [rankKey("axis:codec")]: "" });
   });
-});
-
-it("the question to the database names each cell in its own environment", () => {
-  const text = sqlOfRanking("bulk_write_read", "write", "only_s", [
-    { cell_key: "a'b", environment_hash: "e1", parameters_hash: null },
-    { cell_key: "c", environment_hash: null, parameters_hash: null },
-  ]);
-  expect(text).toContain("IN (('a''b', 'e1', ''))");
-  expect(text).toContain('percentile_cont(0.5) WITHIN GROUP (ORDER BY "only_s") AS median');
 });
 
 it("a site has the rankings of a study one below the other, and they lead nowhere but back", () => {
