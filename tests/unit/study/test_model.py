@@ -134,7 +134,7 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
         ),
         (
             {"charts": (Chart("only_s", "store", since="rows_per_s"),)},
-            "a chart of 'only_s' begins at 'rows_per_s': a shaded time needs a series, and a metric that is a number",
+            "a chart of 'only_s' has since='rows_per_s': the time before needs a series, and a metric that is a number",
         ),
         (
             {"charts": (Chart("only_s", "store", limit="slo"),)},
