@@ -23,9 +23,8 @@ RUNNING := test -e $(STOREBENCH_HOME)/run/env || { echo "The stack is not runnin
 STOREBENCH := STOREBENCH_BY_MAKE=1 $(VENV)/bin/storebench
 RUN_NAME = "$(or $(RUN),latest)"
 PYTEST := $(VENV)/bin/python -m pytest
-# A process takes tests from the other process when it has no more: both processors are busy until the end. The tests of a file stay
-# together, apart from those that move, so that most fixtures are created once.
-SPREAD := --numprocesses=2 --dist=worksteal
+# The tests of one file run in one process, so that its fixtures are created once.
+SPREAD := --numprocesses=2 --dist=loadfile
 # pytest writes the seconds of each test to a file in this folder, which local/times.py reads.
 REPORTS := $(STOREBENCH_HOME)/log/tests
 tests = $(PYTEST) --junitxml=$(REPORTS)/$(1).xml tests/$(1)

@@ -87,7 +87,9 @@ def test_a_program_that_marks_no_operation_is_not_judged(pod):
 def test_an_operation_that_is_entered_again_adds_up_and_the_end_of_the_program_ends_it(pod):
     script = "echo 'phase: operation'; sleep 0.2; echo 'phase: other'; sleep 0.6; printf %s \"$RESULT\" > \"$STOREBENCH_TERMINATION_LOG\"; echo 'phase: operation'; sleep 0.2"
     _, found = pod(script)
-    assert 0.4 <= found["window"]["seconds"] < 0.9
+    assert (
+        0.39 <= found["window"]["seconds"] < 0.9
+    )  # the agent reads a phase a little after the pod writes it
 
 
 @pytest.mark.parametrize("files", [V1, V2], ids=["version 1", "version 2"])
