@@ -120,7 +120,7 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
     ):
         curves = tab.locator("figure.sb-chart", has_text=title)
         lines = [cell for cell, operation in undisturbed(rows) if operation == "put"]
-        expect(curves.locator("svg .mark-line path")).to_have_count(len(lines))
+        expect(curves.locator("svg .mark-line.curve_marks path")).to_have_count(len(lines))
         expect(curves.locator("svg")).to_contain_text(axis)
     check_accessible(tab)
     for name in ("run", "phases", "ranking", "compare", "history", "table", "start", "backfill"):
