@@ -134,7 +134,7 @@ def test_an_error_quotes_the_beginning_of_a_long_value(study):
 
 @pytest.mark.parametrize(("repeats", "refused"), [(1, True), (6, True), (7, False)])
 def test_a_precision_needs_more_repeats_than_its_interval(study, repeats, refused):
-    """With 6 repeats or fewer, a cell never ends early, whatever the precision."""
+    """Refuse every precision with 6 repeats or fewer: no cell could end early."""
     asked = {"precision_percent": 5, "repeats": repeats}
     values, mistakes = run_values_or_mistakes(study, asked)
     assert list(mistakes) == (["precision_percent"] if refused else [])

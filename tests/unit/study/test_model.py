@@ -199,7 +199,7 @@ def test_the_names_that_the_results_have_are_those_of_their_tables_and_columns()
     columns = view_text(SQL / "views" / "1-results.sql").partition("FROM storebench.attempt AS a\n")[0]
     lines = [line.rstrip(",") for line in columns.splitlines() if re.search(r"^ +.*(,|attempt_id)$", line)]
     found = {re.split(r" AS |\.", line)[-1] for line in lines}
-    # those of an expression in two lines have their name in the second
+    # an expression in two lines has its name in the second line
     assert found <= COLUMNS
     summary = (SQL / "views" / "4-summary.sql").read_text().partition("FROM storebench.statistic")[0]
     lines = [line.rstrip(",") for line in summary.splitlines() if line.startswith("    ")]

@@ -21,7 +21,7 @@ interface Props extends Taken {
   caption?: string;
   /** The units of the table's columns. */
   units?: Record<string, string>;
-  /** Content below the chart in the place of the table. */
+  /** Content below the chart instead of the table. */
   children?: ReactNode;
   /** The columns of the table with axes, or with parameters of datasets. */
   places?: string[];

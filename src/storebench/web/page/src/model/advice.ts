@@ -1,4 +1,4 @@
-/** Advice for failed attempts, by the kind of the error. The kinds are those of storebench.errors and storebench.airflow.outcome. */
+/** Advice for failed attempts, by the kind of the error. storebench.errors and storebench.airflow.outcome define the kinds. */
 const ADVICE: Record<string, string> = {
   unreachable: "Check that the server runs, and that the store's Airflow Connection has its address.",
   store_failed: "The message is the store's: check its connection, then its log and its resources.",

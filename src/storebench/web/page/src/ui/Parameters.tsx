@@ -20,7 +20,7 @@ export function textOf(typed: Typed): string {
   return Object.keys(typed).length ? JSON.stringify(typed) : "";
 }
 
-/** Write a value as it is typed: a list with commas. */
+/** Write a value as the user types it: a list with commas. */
 export const textOfValue = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value));
 
 /** Write parameters as they are typed, without absent values, which keep their defaults. */

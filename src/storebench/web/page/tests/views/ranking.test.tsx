@@ -16,6 +16,7 @@ import { RankingView } from "../../src/views/ranking/RankingView";
 import { SiteRankings } from "../../src/views/site/SiteRankings";
 import { CLAIMS } from "../claimsData";
 import { BULK, NO_ORIGIN, TOY } from "../data";
+import { line as rankedCell } from "../rankingData";
 
 const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => ({
   cell_key: `bulk_write_read/${store}/reference/batch=10/rows=2000/seed=7`,
@@ -32,27 +33,8 @@ const cell = (store: string, axes: Record<string, string> = { batch: "10" }) => 
   method_version: 2,
   origin: NO_ORIGIN,
 });
-const spread = (median: number) => ({
-  n: 30,
-  median,
-  interval_low: median - 0.1,
-  interval_high: median + 0.1,
-  interval_coverage: 0.957,
-});
-const line = (store: string, median: number, changes: Partial<RankedCell> = {}): RankedCell => ({
-  ...cell(store),
-  spread: spread(median),
-  place: 1,
-  verdict: "the best",
-  reason: null,
-  relative_to_best: 1,
-  ratio: null,
-  ratio_low: null,
-  ratio_high: null,
-  differences: [],
-  remarks: [],
-  ...changes,
-});
+const line = (store: string, median: number, changes: Partial<RankedCell> = {}): RankedCell =>
+  rankedCell(store, median, { ...cell(store), ...changes });
 const EXCLUDED: ExcludedCell = {
   ...cell("null"),
   spread: null,
