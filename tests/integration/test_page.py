@@ -202,6 +202,19 @@ def backdated(database, name):
         )
 
 
+def read_again(repository, run_id, cell):
+    """Record a second try of the read of a cell, which begins now."""
+    repository.add_attempt(
+        AttemptKey(run_id, cell.key, 1, "read", 2),
+        timed(1.0),
+        PodRecord(started_at=datetime.now(UTC)),
+        phases={},
+        metric=RANKED_BY["read"],
+        target=None,
+        dataset=None,
+    )
+
+
 @pytest.mark.parametrize("whole", [True, False], ids=["planned again", "one task done again"])
 def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repository, run, cells, whole):
     name = run(cells[:1], 1)
@@ -210,15 +223,7 @@ def test_a_run_that_was_cleared_took_as_long_as_its_work(client, database, repos
     assert seconds_of(client, name) < 60
     if whole:
         repository.reopen_run(run_id)
-    repository.add_attempt(
-        AttemptKey(run_id, cells[0].key, 1, "read", 2),
-        timed(1.0),
-        PodRecord(started_at=datetime.now(UTC)),
-        phases={},
-        metric=RANKED_BY["read"],
-        target=None,
-        dataset=None,
-    )
+    read_again(repository, run_id, cells[0])
     repository.finish_run(run_id)
     found = get(client, "run", run=name)
     assert 3500 < found["rested_s"] < 3700
@@ -243,15 +248,7 @@ def test_an_attempt_that_was_stopped_at_the_end_of_its_run_does_not_count_the_re
             " WHERE run_id = %s AND operation = 'write'",
             (run_id,),
         )
-    repository.add_attempt(
-        AttemptKey(run_id, cells[0].key, 1, "read", 2),
-        timed(1.0),
-        PodRecord(started_at=datetime.now(UTC)),
-        phases={},
-        metric=RANKED_BY["read"],
-        target=None,
-        dataset=None,
-    )
+    read_again(repository, run_id, cells[0])
     repository.finish_run(run_id)
     assert 3500 < get(client, "run", run=name)["rested_s"] < 3700
     assert seconds_of(client, name) < 60

@@ -15,6 +15,7 @@ from storebench.answers import figures
 from storebench.answers.claims import study_claims_answer
 from storebench.answers.rankings import Ranking, ranking_answer
 from storebench.answers.runs import Run
+from storebench.answers.studies import Study
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.results.database.connection import Row
 from storebench.results.database.runs import RUN_COUNTS
@@ -70,7 +71,8 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
         try:
             for run_id in run_ids:
                 _write(folder / pages[run_id], f"Storebench: {run_id}", content_of(read, run_id), up="../../")
-            page = _write_rankings(folder, read, study)
+            record, rankings = figures.study_answer(read, study), rankings_of(read, study)
+            page = _write_rankings(folder, read, record, rankings) if rankings else None
             rows = {table: _write_table(dsn, folder, study, table) for table in TABLES}
         except (OSError, StoreUnreachable):
             raise
@@ -87,7 +89,7 @@ def write_site(dsn: str, folder: Path) -> Iterator[str]:
                 "title": titles.get(study) or study,
                 "rows": rows,
                 "rankings": page,
-                "overview": {"study": figures.study_answer(read, study), "rankings": answers_of(read, study)},
+                "overview": {"study": record, "rankings": overview_of(rankings)},
             }
         )
         yield f"{study}: {len(run_ids):,} runs, {rows['attempts']:,} attempts"
@@ -138,35 +140,23 @@ def rankings_of(read: Reading, study: str) -> list[Ranking]:
     return [ranking_answer(read, ranking) for ranking in rankings if ranking.lines or ranking.excluded]
 
 
-def answers_of(read: Reading, study: str) -> list[Ranking]:
-    """Rank a study's stores and clients once for each operation, as the page's overview does, for the dataset of most cells. Return
-    an empty list where nothing can be ranked.
-    """
-    answers = []
-    for operation in figures.study_answer(read, study).operations:
-        try:
-            ranking = ranking_of(read, Question(study, operation.name))
-        except SpecError:  # the operation was not measured, or its metric has no better direction
-            continue
-        if ranking.lines or ranking.excluded:
-            answers.append(ranking_answer(read, ranking))
-    return answers
+def overview_of(rankings: Iterable[Ranking]) -> list[Ranking]:
+    """Return the first ranking of each operation, which has the dataset of most cells, as the page's overview does."""
+    first: dict[str, Ranking] = {}
+    for ranking in rankings:
+        first.setdefault(ranking.operation, ranking)
+    return list(first.values())
 
 
 def _page_of_rankings(study: str) -> str:
     return f"rankings/{study}.html"
 
 
-def _write_rankings(folder: Path, read: Reading, study: str) -> str | None:
-    """Write the page of a study's rankings, and return its file name, or None without rankings."""
-    if not (rankings := rankings_of(read, study)):
-        return None
-    content = {
-        "study": figures.study_answer(read, study),
-        "rankings": rankings,
-        "claims": study_claims_answer(read, study),
-    }
-    _write(folder / (page := _page_of_rankings(study)), f"Storebench: rankings of {study}", content, up="../")
+def _write_rankings(folder: Path, read: Reading, study: Study, rankings: list[Ranking]) -> str:
+    """Write the page of a study's rankings, and return its file name."""
+    content = {"study": study, "rankings": rankings, "claims": study_claims_answer(read, study.name)}
+    title = f"Storebench: rankings of {study.name}"
+    _write(folder / (page := _page_of_rankings(study.name)), title, content, up="../")
     return page
 
 
