@@ -143,9 +143,18 @@ def grid(name):
     return process.stdout
 
 
+def results(name):
+    return json.loads(storebench("results", "--cell", f"{name}/", "--format", "json").stdout)
+
+
+def disturbed(name):
+    """Return the batches of the cells with an operation that other work on the node disturbed."""
+    return {row["axes"]["batch"] for row in results(name) if row["disturbed"]}
+
+
 def measured(name):
-    """Count the verified writes of each batch."""
-    rows = json.loads(storebench("results", "--cell", f"{name}/", "--format", "json").stdout)
+    """Return the batch of each verified write, sorted."""
+    rows = results(name)
     assert {row["status"] for row in rows} == {"verified"}
     return sorted(row["axes"]["batch"] for row in rows if row["operation"] == "write")
 

@@ -45,6 +45,7 @@ export function Chart({ description, legend, places, leads, units, caption, chil
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
+  const [scrolls, setScrolls] = useState(false);
   const [open, setOpen] = useState(false);
   const leading = useRef(leads);
   leading.current = leads;
@@ -55,7 +56,10 @@ export function Chart({ description, legend, places, leads, units, caption, chil
   useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
-    const measure = () => setWidth(Math.floor(element.getBoundingClientRect().width));
+    const measure = () => {
+      setWidth(Math.floor(element.getBoundingClientRect().width));
+      setScrolls(element.scrollWidth > element.clientWidth); // true until the chart is redrawn in a narrower place
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -84,6 +88,7 @@ export function Chart({ description, legend, places, leads, units, caption, chil
       });
       await view.runAsync();
       shown.current = true;
+      setScrolls(element.scrollWidth > element.clientWidth);
     };
     // redraw a visible chart at once: until then it has the wrong size
     (shown.current ? draw() : inTurn(draw)).catch((error: unknown) => gone || setFailed(String(error)));
@@ -102,7 +107,14 @@ export function Chart({ description, legend, places, leads, units, caption, chil
       </figcaption>
       {legend}
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
-      <div ref={place} role="img" aria-label={description} className="sb-plot" />
+      {/* the keyboard must reach a chart that is wider than its place, and scrolls */}
+      <div
+        ref={place}
+        role="img"
+        aria-label={description}
+        className="sb-plot"
+        tabIndex={scrolls ? 0 : undefined}
+      />
       {said ? <p className="sb-note">{said}</p> : null}
       {children ?? (
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
