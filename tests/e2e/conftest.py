@@ -9,12 +9,13 @@ from kubernetes import client, config
 
 from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.result import AttemptResult
+from storebench.cli.airflow_api import Airflow
 from storebench.connection import Connection
 from storebench.s3 import client_for
 from storebench.study.cell import Cell
 from tests.bulk import bulk_study, spec_for
 from tests.e2e.browser import chromium, token, url, visit
-from tests.e2e.harness import BUCKET, NAMESPACE, S3_SECRET, collections, pod
+from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, S3_SECRET, SEED, collections, pod
 
 __all__ = ["chromium", "token", "url", "visit"]
 
@@ -30,6 +31,29 @@ def stack():
 def collections_before(stack):
     """Return the names of the MongoDB collections from before the tests."""
     return collections()
+
+
+@pytest.fixture(scope="session")
+def airflow(url):
+    return Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
+
+
+@pytest.fixture(scope="session")
+def runs(airflow):
+    """Return the ids of a run of two stores with three repeats, and of a run with a single repeat. The page's tests share the runs."""
+    study, found = "bulk_write_read", []
+    conf = {
+        "rows": ROWS,
+        "seed": SEED,
+        "stores": ["null", "mongodb"],
+        "clients": ["reference"],
+        "batch": ["500"],
+    }
+    for repeats in (3, 1):
+        run = airflow.trigger(study, {**conf, "repeats": repeats})
+        assert airflow.wait(study, run, print) == "success"
+        found.append(f"{study}/{run}")
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from storebench import stores
-from storebench.cli.airflow_api import Airflow
 from storebench.results.database.queries import Queries
 from tests.e2e.harness import ROWS, SEED, run, storebench
 
@@ -72,11 +71,6 @@ class Same(Bulk):
         ),
     )
 """
-
-
-@pytest.fixture
-def airflow():
-    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pymongo import MongoClient
 
 from bench.variant import used
 from storebench.airflow.kubernetes.placement import LABEL
-from storebench.cli.airflow_api import Airflow
 from storebench.connection import Connection
 from storebench.results.database.queries import Queries
 from storebench.stores.bulk_write_read.mongodb import uri
@@ -155,11 +154,6 @@ def test_a_cell_that_is_cleared_after_the_runs_end_is_measured_again_and_a_read_
     assert sorted(found) == sorted(
         [*first, ("read", 0, "not_run"), ("write", 2, "verified"), ("read", 3, "verified")]
     )
-
-
-@pytest.fixture
-def airflow():
-    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-import os
 import re
 from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from storebench.cli.airflow_api import Airflow
 from tests.e2e.browser import check_accessible, saved, view
 from tests.e2e.harness import ROWS, SEED, soon, storebench
 
@@ -19,37 +17,16 @@ CONTROLS = "a, button:enabled, input, select, summary"
 CELL = f"{STUDY}/null/reference/batch=500/rows={ROWS}/seed={SEED}"
 
 
-@pytest.fixture(scope="session")
-def airflow(url):
-    return Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
-
-
-def conf(**changes):
-    return {
-        "rows": ROWS,
-        "seed": SEED,
-        "stores": ["null", "mongodb"],
-        "clients": ["reference"],
-        "batch": ["500"],
-        "repeats": 3,
-        **changes,
-    }
-
-
-@pytest.fixture(scope="session")
-def runs(airflow):
-    """Return the ids of a run of two stores with three repeats, and of a run with a single repeat."""
-    found = []
-    for repeats in (3, 1):
-        run = airflow.trigger(STUDY, conf(repeats=repeats))
-        assert airflow.wait(STUDY, run, print) == "success"
-        found.append(f"{STUDY}/{run}")
-    return found
-
-
 def test_a_run_is_seen_from_queued_to_verified(airflow, visit, token):
     # enough rows to watch the pods
-    run = airflow.trigger(STUDY, conf(rows=50 * ROWS, stores=["mongodb"], repeats=1))
+    conf = {
+        "rows": 50 * ROWS,
+        "seed": SEED,
+        "stores": ["mongodb"],
+        "clients": ["reference"],
+        "batch": ["500"],
+    }
+    run = airflow.trigger(STUDY, {**conf, "repeats": 1})
     soon(lambda: storebench("results", "--run", run, "--format", "json").returncode == 0, 60)
     tab = visit(token, view("run", f"{STUDY}/{run}"))
     expect(tab.locator("td.sb-queued").first).to_be_visible(timeout=30_000)

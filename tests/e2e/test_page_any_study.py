@@ -147,7 +147,6 @@ def show(visit, token, runs):
     return look
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("study", "name"),
     # the tests' own study has no DAG here: its form and grid are looked at where it has one (test_any_study)
@@ -156,10 +155,13 @@ def show(visit, token, runs):
         *(("bulk_write_read", name) for name in ("start", "backfill")),
     ],
 )
-def test_each_view_of_each_study_fits_and_can_be_used_by_everybody(show, study, name, scheme):
-    tab = show(study, name, scheme=scheme)
-    for width in (WIDE, PHONE):
+def test_each_view_of_each_study_fits_and_can_be_used_by_everybody(show, study, name):
+    """Change the width and the colour scheme of an open view: loading the page again would take most of the test's time."""
+    tab = show(study, name)
+    for width, scheme in ((WIDE, "light"), (PHONE, "light"), (PHONE, "dark"), (WIDE, "dark")):
         tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(color_scheme=scheme)
+        expect(tab.locator(f"html.{scheme}")).to_have_count(1)
         content = ":is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li, .sb-store-card)"
         expect(tab.locator(content).first).to_be_visible(timeout=30_000)
         tab.wait_for_function(

@@ -5,9 +5,9 @@ from playwright.sync_api import expect
 
 from tests.e2e.browser import check_accessible, view
 from tests.e2e.harness import ROWS, SEED
-from tests.e2e.test_backfill import airflow, study
+from tests.e2e.test_backfill import study
 
-__all__ = ["airflow", "study"]
+__all__ = ["study"]
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """A ranking in a real browser, and the way from each figure to Airflow's log. In the real Airflow, with real runs."""
 
 import json
-import os
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from storebench.cli.airflow_api import Airflow
 from tests.e2e.browser import check_accessible, saved, view
 from tests.e2e.harness import ROWS, SEED, storebench
 
@@ -24,14 +22,10 @@ CHOSEN = {
 }
 
 
-@pytest.fixture(scope="module")
-def run(url):
-    """Return the id of a run of two stores, each measured twice."""
-    airflow = Airflow(url, os.environ["STOREBENCH_AIRFLOW_USER"], os.environ["STOREBENCH_AIRFLOW_PASSWORD"])
-    conf = {"rows": ROWS, "seed": SEED, "stores": ["null", "mongodb"], "clients": ["reference"]}
-    found = airflow.trigger(STUDY, {**conf, "batch": ["500"], "repeats": 2})
-    assert airflow.wait(STUDY, found, print) == "success"
-    return f"{STUDY}/{found}"
+@pytest.fixture
+def run(runs):
+    """Return the id of a run of two stores, each measured three times."""
+    return runs[0]
 
 
 def address_of(tab):
@@ -125,7 +119,7 @@ def test_each_figure_leads_on_to_airflows_log(visit, token, run):
     # below the dots, which lead to one attempt each
     chart.locator("svg .mark-rect.role-mark path").first.click(position={"x": 5, "y": 7})
     expect(tab.get_by_text(f"Only {CELL}")).to_be_visible()
-    expect(tab.get_by_label("Attempts").locator("tbody tr")).to_have_count(2)
+    expect(tab.get_by_label("Attempts").locator("tbody tr")).to_have_count(3)
     check_accessible(tab)
     tab.get_by_role("link", name="phases", exact=True).first.click()
     expect(tab.get_by_role("heading", name="Write: where the time went")).to_be_visible()
@@ -148,7 +142,7 @@ def test_the_figures_of_a_chart_lead_on_by_the_keyboard(visit, token, run):
     tab.keyboard.press("Enter")
     expect(tab.get_by_text(f"Only {STUDY}/")).to_be_visible()
     tab.get_by_role("button", name="all cells").click()
-    expect(tab.get_by_label("Attempts").locator("tbody tr")).to_have_count(4)
+    expect(tab.get_by_label("Attempts").locator("tbody tr")).to_have_count(6)
 
 
 @pytest.mark.parametrize("width", [1000, 1280, 1700])

@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 
 from tests.e2e.browser import PAGE, check_accessible
 from tests.e2e.harness import ROWS, SEED
-from tests.e2e.test_backfill import airflow, measured, study
+from tests.e2e.test_backfill import measured, study
 
-__all__ = ["airflow", "study"]
+__all__ = ["study"]
 
 STUDY = "bulk_write_read"
 PHONE = 390  # pixels

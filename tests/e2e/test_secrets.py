@@ -23,7 +23,6 @@ from kubernetes.client.exceptions import ApiException
 from psycopg import sql
 
 from bench.grid import airflow_dsn
-from storebench.cli.airflow_api import Airflow
 from storebench.spark.session import KEY
 from tests.e2e.harness import KUBERNETES, NAMESPACE, administrator, run, storebench
 from tests.e2e.spark_probe import answers_of_spark
@@ -31,11 +30,6 @@ from tests.e2e.spark_probe import answers_of_spark
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
 STUDY, SPARK_KEY = "bulk_write_read", "storebench-spark-key"
 STORES = "mongodb@canary,mongodb@wrong,elasticsearch@canary,elasticsearch@key,delta-spark"
-
-
-@pytest.fixture(scope="module")
-def airflow():
-    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from storebench.stores.bulk_write_read import second_pass
 from storebench.stores.bulk_write_read.base import READ, before
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.bulk_write_read.delta_files import DeltaOnFiles
+from storebench.stores.bulk_write_read.filled_tables import CopiedTable, KeptTable, fills_another
 from storebench.stores.file_servers import KINDS
 from storebench.stores.spark import SparkDriver
 from storebench.study.reserved import DROP
@@ -26,6 +27,7 @@ from storebench.study.reserved import DROP
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from storebench.attempt.run import Attempt
     from storebench.attempt.spec import AttemptSpec
 
 DELTA = {
@@ -72,6 +74,8 @@ class DeltaSpark(SparkDriver, DeltaStore):
     )
     modules = ("pandas", "pyarrow", "pyspark.sql")
 
+    _kept: KeptTable | None = None  # the place of a copy for the next cells, if this pod fills another store
+
     @classmethod
     def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
         early = (field.name for field in schema if field.type == "timestamp" and before(field, FIRST_TIME))
@@ -89,6 +93,13 @@ class DeltaSpark(SparkDriver, DeltaStore):
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
         server = cls.server_of(spec.store)
+        if fills_another(spec):
+            kept = KeptTable.of(spec, s3_client)
+            if content := kept.content():
+                return CopiedTable.from_kept(kept, content, spec, connection)  # type: ignore[return-value]
+            store = super().of(spec, connection, s3_client)
+            store._kept = kept
+            return store
         if server is None or issubclass(cls, DeltaOnFiles):
             return super().of(spec, connection, s3_client)
         store = DeltaSparkOnFiles.of(spec, connection, s3_client)
@@ -113,6 +124,13 @@ class DeltaSpark(SparkDriver, DeltaStore):
             f"{_delta_version(self.spark)} on Spark {self.spark.version}",
             {"arrow": self.spark.conf.get("spark.sql.execution.arrow.pyspark.enabled")},
         )
+
+    def operate(self, attempt: Attempt) -> str:
+        verified = super().operate(attempt)
+        if self._kept is not None:
+            with attempt.phase("teardown"):
+                self._kept.keep(self.key, self.target, self.count(), self.describe())
+        return verified
 
     def write(self, batch: int | None, clock: OperationClock) -> int:
         with spark_session.errors("The write"):
