@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -124,12 +123,10 @@ def attempt(connections, bucket, target, tmp_path):
         client="reference",
         bucket=bucket,
         variables=os.environ,
-        fills="",
     ):
-        """`fills`: the store of the cell, if another store fills it."""
         used.add(store)
-        cell = cell_at(fills or store, SEED, rows, client=client, batch=batch)
-        spec = replace(spec_for(operation, cell, target, bucket), store=store)
+        cell = cell_at(store, SEED, rows, client=client, batch=batch)
+        spec = spec_for(operation, cell, target, bucket)
         message = tmp_path / "termination-log"
         told = {"STOREBENCH_ATTEMPT": spec.to_json(), "STOREBENCH_TERMINATION_LOG": str(message)}
         code, _ = run_command(["attempt"], {**variables, **told})
