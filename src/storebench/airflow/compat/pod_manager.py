@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from airflow.providers.cncf.kubernetes.utils.container import container_is_completed
-from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
+from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager, PodPhase
 from kubernetes.client import models as k8s
 
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, RIGHTS, ask_again
@@ -21,6 +21,13 @@ from storebench.airflow.kubernetes.calls import ENDED_PHASES, RIGHTS, ask_again
 POLL_INTERVAL_S = 0.1
 SOON_S = 3.0  # seconds to wait until Kubernetes reports an end that has happened
 LOG_CHARACTERS = 10_000_000  # a program that runs wild must not fill the volume of Airflow's logs
+
+
+def have_succeeded(pod: k8s.V1Pod) -> bool:
+    """Return whether all containers of the pod have ended with the exit code 0."""
+    statuses = pod.status.container_statuses or []
+    ends = [status.state.terminated for status in statuses if status.state.terminated]
+    return len(ends) == len(pod.spec.containers) and all(end.exit_code == 0 for end in ends)
 
 
 class PromptPodManager(PodManager):
@@ -59,16 +66,22 @@ class PromptPodManager(PodManager):
         *args: Any,
         **kwargs: Any,
     ) -> k8s.V1Pod:
-        """Wait for the pod's end, which Kubernetes reports a moment after the container's end. With sidecars (`istio_enabled`), wait only
-        for the container's end.
+        """Wait for the pod's end. With sidecars (`istio_enabled`), wait only for the container's end.
+
+        A pod whose containers have all succeeded has ended: Kubernetes changes the pod's phase a second later. Such a pod is returned with
+        the phase that it will have. The reason of a failure may be in the pod's last state only, so a failed pod is waited for.
         """
+        read: list[k8s.V1Pod] = []
 
         def ended() -> bool:
             current = self.read_pod(pod)
+            read.append(current)
             container_ended = istio_enabled and container_is_completed(current, container_name)
-            return container_ended or current.status.phase in ENDED_PHASES
+            return container_ended or current.status.phase in ENDED_PHASES or have_succeeded(current)
 
-        self._soon(ended)
+        if self._soon(ended) and have_succeeded(read[-1]):
+            read[-1].status.phase = PodPhase.SUCCEEDED
+            return read[-1]
         return super().await_pod_completion(pod, istio_enabled, container_name, *args, **kwargs)
 
     @staticmethod
