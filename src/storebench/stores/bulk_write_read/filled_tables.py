@@ -66,7 +66,8 @@ class KeptTable:
         prefix = f"{self.folder}{self.name}/{cell}/"
         with s3.errors(self.client, self.bucket, prefix):
             self._remove_other_code()
-            keys = [item.removeprefix(f"{key}/") for item in self._keys(f"{key}/")]
+            # Hadoop also writes an empty object for each folder, such as `_delta_log/`. No reader needs these objects.
+            keys = [item.removeprefix(f"{key}/") for item in self._keys(f"{key}/") if not item.endswith("/")]
             for name in keys:
                 self._copy(f"{key}/{name}", prefix + name)
             described = {"name": server.name, "version": server.version, "settings": dict(server.settings)}
