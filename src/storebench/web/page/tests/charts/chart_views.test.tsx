@@ -1,6 +1,7 @@
 import { render, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import type { Attempt } from "../../src/api/types";
+import { Figures } from "../../src/charts/Chart";
 import { Charts } from "../../src/charts/ChartViews";
 import { Phases } from "../../src/charts/PhaseCharts";
 import { loadRun } from "../../src/views/run/RunView";
@@ -85,6 +86,17 @@ describe("the charts of a run", () => {
       within(chart).getByText(/Their durability differs: s3 \(delta-rs\), disk \(mongodb\)/),
     ).toBeTruthy();
   });
+});
+
+it("the figures of a chart are aligned at their decimal points", () => {
+  const table = [4, 20, null].map((median) => ({ store: "mongodb", median }));
+  render(<Figures table={table} units={{ median: "s" }} caption="medians" />);
+  const cells = [...document.querySelectorAll("td.sb-number")];
+  expect(cells.map((cell) => [cell.textContent, cell.getAttribute("data-room")])).toEqual([
+    ["4.00 s", null],
+    ["20.0 s", "0"],
+    ["–", null],
+  ]);
 });
 
 it("the phases of attempts of different durability say so", () => {

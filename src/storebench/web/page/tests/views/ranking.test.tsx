@@ -200,6 +200,14 @@ describe("the view", () => {
     expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
   });
 
+  it("aligns the figures at their decimal points", async () => {
+    await show();
+    const rooms = [...screen.getByLabelText("Places").querySelectorAll("tbody tr")].map((row) =>
+      row.querySelector("td:nth-last-child(2)")?.getAttribute("data-room"),
+    );
+    expect(rooms).toEqual([".00", null, ".00"]);
+  });
+
   it("explains what differs where its badge is pressed", async () => {
     await show();
     fireEvent.click(screen.getByRole("button", { name: "s3" }));

@@ -14,9 +14,9 @@ import {
 } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
-import { compared, NONE, ratioText } from "../../model/units";
+import { alignedRows, compared, NONE, ratioText } from "../../model/units";
 import { Lead } from "../../ui/Lead";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 
 /** A comparison and its study. */
 export interface StudyComparison {
@@ -49,6 +49,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
       </Lead>
     </th>
   );
+  const numbers = alignedRows(verdicts.map((verdict) => figuresOf(verdict, all)));
   const remarks = (texts: string[]) => (isUnsound ? <td>{texts.join("; ") || NONE}</td> : null);
   return (
     <>
@@ -70,7 +71,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
           ...(isUnsound ? ["unsound"] : []),
         ]}
       >
-        {verdicts.map((verdict) => (
+        {verdicts.map((verdict, index) => (
           <tr key={`${verdict.cell_key} ${verdict.operation}`}>
             {named(verdict, verdict.metric)}
             {place(verdict)}
@@ -79,11 +80,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
               {labelText(verdict)}
               <Reason text={verdict.reason} />
             </td>
-            {figuresOf(verdict, all).map(([name, text]) => (
-              <td key={name} className="sb-number">
-                {text}
-              </td>
-            ))}
+            <NumberCells of={numbers[index]} />
             {remarks(verdict.remarks)}
           </tr>
         ))}
@@ -145,21 +142,15 @@ function mediansOf(verdict: Verdict): { before: string; after: string } {
   };
 }
 
-/** Format the figures of a verdict by the name of their column. `all`: also the means that the ratio is made of, and the probability. */
-function figuresOf(verdict: Verdict, all: boolean): [string, string][] {
+/** Format the figures of a verdict, in the order of their columns. `all`: also the means that the ratio is made of, and the probability. */
+function figuresOf(verdict: Verdict, all: boolean): string[] {
   const { ratio_low, ratio_high, mean_before, mean_after, p_adjusted } = verdict;
   const { before, after } = mediansOf(verdict);
   const { text } = sideFigures(verdict);
   const interval =
     ratio_low === null || ratio_high === null ? NONE : `${ratioText(ratio_low)} to ${ratioText(ratio_high)}`;
-  const few: [string, string][] = [
-    ["ratio", timesText(verdict)],
-    ["interval", interval],
-    ["median A", before],
-    ["median B", after],
-  ];
-  if (!all) return few;
-  return [...few, ["mean A", text(mean_before)], ["mean B", text(mean_after)], ["p", chanceText(p_adjusted)]];
+  const few = [timesText(verdict), interval, before, after];
+  return all ? [...few, text(mean_before), text(mean_after), chanceText(p_adjusted)] : few;
 }
 
 const timesText = ({ ratio }: Verdict) => (ratio === null ? NONE : ratioText(ratio));
