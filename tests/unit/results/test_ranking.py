@@ -466,6 +466,17 @@ def test_what_is_printed_and_taken_away_is_the_same():
     assert [one.store for one in answer.excluded] == ["elasticsearch", "null"]
 
 
+def test_a_shared_place_is_marked_where_it_is_printed():
+    console = Console(width=280, file=io.StringIO())
+    print_ranking(console, ranked(*repeated(MONGODB, 2.0), *repeated(ELASTIC, 2.0), *repeated(DELTA, 4.0)))
+    places = [line.split()[:2] for line in console.file.getvalue().splitlines()]
+    assert [place for place in places if place[1:] in (["mongodb"], ["elasticsearch"], ["delta-rs"])] == [
+        ["=1", "elasticsearch"],
+        ["=1", "mongodb"],
+        ["3", "delta-rs"],
+    ]
+
+
 def test_a_ranking_of_nothing_says_so():
     console = Console(width=280, file=io.StringIO())
     print_ranking(console, ranked(row(MONGODB, None, status="failed", environment_hash=None)))

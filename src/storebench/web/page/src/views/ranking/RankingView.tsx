@@ -18,6 +18,8 @@ import {
   medianText,
   missingIn,
   namer,
+  type PlaceText,
+  placeTextOf,
   questionOf,
   type Ranked,
   rankKey,
@@ -186,6 +188,7 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...ranked, ...ranking.excluded]);
   const differ = ranked.some(({ differences }) => differences.length);
   const unsound = ranked.some(({ remarks }) => remarks.length);
+  const placeText = placeTextOf(ranked);
   const numbers = alignedRows(ranked.map((line) => [...figureTexts(line, figures), timesText(line)]));
   return (
     <ScrollTable
@@ -207,7 +210,7 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
               </details>
             ) : null}
           </td>
-          <td className="sb-number">{line.place}</td>
+          <PlaceCell of={placeText(line)} />
           <th scope="row">
             <CellLead ranking={ranking} cell={line} name={name(line)} choice={choice} />
           </th>
@@ -223,6 +226,13 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
     </ScrollTable>
   );
 }
+
+/** Show a place. A shared place is read in words. */
+const PlaceCell = ({ of: { text, words } }: { of: PlaceText }) => (
+  <td className="sb-number" title={words} aria-label={words}>
+    {text}
+  </td>
+);
 
 function Excluded({ study, ranking, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(ranking);
