@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { Comparison, NoVerdict, Study, Verdict } from "../../api/types";
 import { labelText } from "../../charts/charts";
 import {
@@ -16,6 +16,7 @@ import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
 import { alignedRows, compared, NONE, ratioText } from "../../model/units";
 import { Lead } from "../../ui/Lead";
+import { Reason } from "../../ui/Reason";
 import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 
 /** A comparison and its study. */
@@ -23,9 +24,6 @@ export interface StudyComparison {
   study: Study;
   comparison: Comparison;
 }
-
-/** The length of a text from which the table shows the text only on request. */
-const LONG = 60;
 
 /** Show a line for each cell and operation, with its verdict or the reason why there is none. Columns that few users read are folded. */
 export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
@@ -96,18 +94,6 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
         ))}
       </ScrollTable>
     </>
-  );
-}
-
-/** Show the reason of a verdict; a long reason on request. */
-function Reason({ text }: { text: string | null }): ReactNode {
-  if (!text) return null;
-  if (text.length <= LONG) return <span className="sb-reason">{text}</span>;
-  return (
-    <details>
-      <summary>why</summary>
-      <span className="sb-reason">{text}</span>
-    </details>
   );
 }
 

@@ -2,6 +2,7 @@ import { get } from "../../api/api";
 import { useLoaded } from "../../api/loading";
 import type { Claim, ClaimCase, Claims } from "../../api/types";
 import { type Aligned, alignedRows, digits, NONE } from "../../model/units";
+import { Reason } from "../../ui/Reason";
 import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 
@@ -29,18 +30,7 @@ export function ClaimTable({
       <p className="sb-line">{countsText(claims)}</p>
       <ScrollTable
         label="Claims"
-        columns={[
-          "claim",
-          "means",
-          "verdict",
-          "case",
-          "ratio of",
-          "ratio",
-          "95 % interval",
-          "n",
-          "run",
-          "limits",
-        ]}
+        columns={["claim", "verdict", "case", "ratio", "95 % interval", "n", "run", "limits"]}
       >
         {claims.map((claim) => (
           <Lines key={claim.text} study={study} claim={claim} numbers={numbers} />
@@ -68,15 +58,19 @@ function Lines({ study, claim, numbers }: { study: string; claim: Claim; numbers
   return (
     <>
       <tr>
-        <th scope="row">{claim.text}</th>
-        <td>{claim.expected_ratio || NONE}</td>
+        <th scope="row">
+          {claim.text}
+          {claim.expected_ratio ? (
+            <span className="sb-reason">means a ratio of {claim.expected_ratio}</span>
+          ) : null}
+        </th>
         <Said verdict={claim.verdict} reason={claim.reason} />
         <Figures study={study} claimCase={several ? undefined : only} numbers={numbers} note={claim.note} />
       </tr>
       {several
         ? claim.cases.map((claimCase) => (
             <tr key={`${claimCase.ratio_of} ${claimCase.case}`}>
-              <td colSpan={2} />
+              <td />
               <Said verdict={claimCase.verdict} reason={claimCase.reason} />
               <Figures study={study} claimCase={claimCase} numbers={numbers} note="" />
             </tr>
@@ -90,7 +84,7 @@ function Said({ verdict, reason }: Pick<ClaimCase, "verdict" | "reason">) {
   return (
     <td className={`sb-verdict sb-${verdict.replace(" ", "-")}`}>
       {verdict}
-      {reason ? <span className="sb-reason">{reason}</span> : null}
+      <Reason text={reason} />
     </td>
   );
 }
@@ -109,12 +103,14 @@ function Figures({
   const limits = [note, ...(claimCase?.remarks ?? [])].filter(Boolean).join("; ");
   return (
     <>
-      <td>{claimCase?.case || NONE}</td>
-      <td>{claimCase?.ratio_of ?? NONE}</td>
+      <td>
+        {claimCase?.case}
+        {claimCase ? <span className="sb-reason">{claimCase.ratio_of}</span> : NONE}
+      </td>
       <NumberCells of={(claimCase && numbers.get(claimCase)) ?? NO_RATIO} />
       <td>{claimCase ? unitsText(claimCase) : NONE}</td>
-      <td>{claimCase ? runsText(study, claimCase) : NONE}</td>
-      <td className="sb-wide">{limits || NONE}</td>
+      <td className="sb-breaks">{claimCase ? runsText(study, claimCase) : NONE}</td>
+      <td>{limits ? <Reason text={limits} summary="limits" /> : NONE}</td>
     </>
   );
 }
