@@ -266,6 +266,7 @@ def test_a_report_needs_no_airflow(chromium, runs, tmp_path):
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.goto((tmp_path / "report.html").as_uri())
     expect(tab.locator("figure.sb-chart svg")).to_have_count(12)
+    expect(tab.get_by_role("region", name="Overview").locator(".sb-answer")).to_have_count(2)
     squares = tab.get_by_label("The run's cells")
     expect(squares.locator("td:is(.sb-verified, .sb-client-bound, .sb-disturbed)")).to_have_count(12)
     expect(squares.locator("a")).to_have_count(0)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from storebench.cli.airflow_api import Look
-from storebench.cli.follow import Progress, duration
+from storebench.cli.follow import Progress
 from storebench.cli.output.overview import print_overview
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.forecast.fixed import Fixed, fixed_of
@@ -98,10 +98,6 @@ def test_the_end_has_a_line_for_each_operation_of_a_cell_with_the_best_first(dat
         ["read", "10"],
     ]
     assert "250 ms" in verified[0] and "500 ms" in verified[1]
-
-
-def test_durations_are_told_as_people_do():
-    assert [duration(s) for s in (3.2, 59.6, 185, 7800)] == ["3 s", "1 min 0 s", "3 min 5 s", "2 h 10 min"]
 
 
 def test_what_a_larger_dataset_tells_of_the_fixed_part_is_found(queries, run, cells):

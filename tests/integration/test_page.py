@@ -704,6 +704,10 @@ def test_a_report_has_all_of_a_run_and_nothing_in_it_runs(database, repository, 
     assert places == squares and len(tried) == len(squares) == 12
     (environment,) = content["environments"]
     assert (environment["kernel"], environment["packages.pymongo"]) == ("6.1", "4")
+    assert [ranking["operation"] for ranking in content["overview"]] == ["write", "read"]
+    for ranking in content["overview"]:
+        assert ranking["studies"] == [STUDY]
+        assert {cell["runs"] for cell in ranking["ranked"]} == {1}
 
 
 def test_a_report_of_an_unknown_run_is_refused(database, tmp_path):

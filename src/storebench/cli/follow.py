@@ -16,7 +16,7 @@ from storebench.cli.airflow_api import Airflow, Look, Task, name_of
 from storebench.cli.output.table import differing_columns, remark
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import Repository, run_id_of
-from storebench.results.forecast.expected import rounded_duration
+from storebench.results.forecast.expected import duration_text
 from storebench.study.order import Turn
 from storebench.study.reserved import DROP
 
@@ -172,11 +172,11 @@ class Progress:
     def _expected(self) -> str:
         """Return the expected duration of the run; empty if unknown."""
         expected_s = self.run.get("expected_s") if self.run else None
-        return rounded_duration(expected_s) if expected_s else ""
+        return duration_text(expected_s, rounded=True) if expected_s else ""
 
     def _elapsed(self) -> str:
         ended = (self.run.get("finished_at") or self._ended_at) if self.run else None
-        return duration(((ended or datetime.now(UTC)) - self.began).total_seconds())
+        return duration_text(((ended or datetime.now(UTC)) - self.began).total_seconds())
 
 
 def _listed(runs: Sequence[str]) -> str:
@@ -238,13 +238,3 @@ class _Lines:
         cells += [repeat.ljust(7)] if self._several else []
         width = max(len("operation"), *map(len, self.operations))
         return "  ".join([*cells, operation.ljust(width), figure.rjust(14), state])
-
-
-def duration(seconds: float) -> str:
-    """Format a duration: `48 s`, `3 min 5 s`, `2 h 10 min`."""
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 1:
-        return f"{rest} s"
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -9,7 +9,7 @@ from typing import Any, cast
 from storebench.errors import SpecError, unknown
 from storebench.fields import CPU, MEMORY, Choice, Field, Number, Values, flag, integer, size
 from storebench.planning.doc import dates_text
-from storebench.results.forecast.expected import assumed_s, rounded_duration
+from storebench.results.forecast.expected import assumed_s, duration_text
 from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.servers import sizes, topology
 from storebench.stores.base import split
@@ -168,7 +168,7 @@ def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
             f"Add such a name to the JSON under Advanced Options. A run has stores × clients × {' × '.join([*axes, 'repeats'])} × operations"
             f" ({', '.join(operation.name for operation in study.operations)}), without the combinations"
             f" that a store does not have. This form as it opens: {len(opened.cells)} cells, **{operation_count(study, opened.cells)} operations**."
-            f" With its {study.rows:,} rows they take about {rounded_duration(assumed_s(study, opened.cells))} on a machine with two cores."
+            f" With its {study.rows:,} rows they take about {duration_text(assumed_s(study, opened.cells), rounded=True)} on a machine with two cores."
             " The log of the run's first task, plan, has the number of operations of"
             " your run, and its expected duration by earlier measurements.\n\n"
             "**Backfill:** tick **Override parameters on existing runs** above, or Airflow does not send this form, and the runs refuse"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ from storebench.answers import figures
 from storebench.answers.artifacts import artifacts_answer
 from storebench.answers.attempts import Attempt
 from storebench.answers.claims import study_claims_answer
+from storebench.answers.rankings import Ranking, ranking_answer
 from storebench.answers.runs import Run, Turn
 from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
 from storebench.results.export.flat_files import as_csv, as_json
+from storebench.results.ranking.choice import Question
+from storebench.results.ranking.rank import ranking_of
 from storebench.web.reading import Reading
 
 SCRIPT = Path(__file__).parent / "page" / "static" / "report.js"
@@ -82,11 +86,28 @@ def content_of(read: Reading, run_id: str) -> dict[str, object]:
         "cells": figures.figures_answer(attempts),
         "artifacts": artifacts_answer(attempts, read.artifacts([row["attempt_id"] for row in attempts])),
         "phases": figures.phases_answer(typical, read.phases([row["attempt_id"] for row in typical])),
+        "overview": rankings_of_run(read, run.study, run_id),
         "claims": study_claims_answer(read, run.study, [run_id]),
         "environments": [
             {"hash": key, **dict(_flat(details))} for key, details in sorted(environments.items())
         ],
     }
+
+
+def rankings_of_run(read: Reading, study: str, run_id: str) -> list[Ranking]:
+    """Rank a run's cells for each operation by the attempts of this run alone. An operation that the run did not measure, or whose metric
+    has no better direction, has no ranking.
+    """
+    rankings = []
+    for operation in figures.study_answer(read, study).operations:
+        with suppress(SpecError):
+            rankings.append(ranking_of(read, Question(study, operation.name, run=run_id)))
+    # a report does not tell which other studies exist
+    return [
+        ranking_answer(read, ranking).model_copy(update={"studies": [study]})
+        for ranking in rankings
+        if ranking.lines or ranking.excluded
+    ]
 
 
 def document(title: str, content: Mapping[str, object], script: str) -> str:

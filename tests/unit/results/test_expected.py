@@ -6,7 +6,7 @@ import pytest
 from storebench.fields import Number
 from storebench.results.forecast import calibration
 from storebench.results.forecast import expected as forecast
-from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S, assumed_s, rounded_duration
+from storebench.results.forecast.expected import BETWEEN_S, ROWS_PER_S, assumed_s, duration_text
 from storebench.results.forecast.expected import expected as expected_of
 from storebench.stores.base import TypicalTime
 from storebench.study import studies
@@ -215,7 +215,15 @@ def test_a_run_of_nothing_takes_no_time():
     ],
 )
 def test_an_estimate_is_one_rounded_number(seconds, words):
-    assert rounded_duration(seconds) == words
+    assert duration_text(seconds, rounded=True) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0 s"), (3.2, "3 s"), (59.6, "1 min"), (185, "3 min 5 s"), (3599.7, "1 h"), (7830, "2 h 10 min")],
+)
+def test_a_measured_duration_is_exact(seconds, words):
+    assert duration_text(seconds) == words
 
 
 def test_the_calibration_compares_this_machine_with_the_usual_machine_in_less_than_a_second(monkeypatch):

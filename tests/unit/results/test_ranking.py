@@ -86,6 +86,13 @@ class Recorded:
             if one["cell_key"] in keys and one["operation"] == operation
         ]
 
+    def compared_of_run(self, run_id, metric):
+        return [
+            {**one, "value": value_of(one, metric or one["metric"])}
+            for one in self.rows
+            if one["run_id"] == run_id
+        ]
+
     def environments(self, hashes):
         return {name: MACHINES[name] for name in hashes}
 
@@ -464,6 +471,34 @@ def test_what_is_printed_and_taken_away_is_the_same():
     assert (answer.environment, answer.axes) == (found.question.conditions, {"batch": "10"})
     assert answer.ranked[1].relative_to_best == pytest.approx(found.lines[1].against.relative_to_best)
     assert [one.store for one in answer.excluded] == ["elasticsearch", "null"]
+
+
+def test_the_ranking_of_a_run_has_the_attempts_of_this_run_alone():
+    rows = (
+        repeated(MONGODB, 2.0, run="r1"),
+        repeated(DELTA, 4.0, run="r1"),
+        repeated(MONGODB, 9.0, run="r2"),
+        repeated(ELASTIC, 1.0, run="r2"),
+        row(MONGODB, 7.0, run="r1", operation="read"),
+    )
+    assert places(ranked(*rows, alike=False))[0][1] == "elasticsearch"
+    found = ranked(*rows, alike=False, run="r1")
+    assert places(found) == [(1, "mongodb"), (2, "delta-rs")]
+    assert [line.measured.runs for line in found.lines] == [("r1",)] * 2
+    assert found.lines[0].summary.median == pytest.approx(2.0, rel=0.01)
+    with pytest.raises(SpecError, match="no results of the study"):
+        ranked(*rows, run="r3")
+
+
+def test_a_shared_place_is_marked_where_it_is_printed():
+    console = Console(width=280, file=io.StringIO())
+    print_ranking(console, ranked(*repeated(MONGODB, 2.0), *repeated(ELASTIC, 2.0), *repeated(DELTA, 4.0)))
+    places = [line.split()[:2] for line in console.file.getvalue().splitlines()]
+    assert [place for place in places if place[1:] in (["mongodb"], ["elasticsearch"], ["delta-rs"])] == [
+        ["=1", "elasticsearch"],
+        ["=1", "mongodb"],
+        ["3", "delta-rs"],
+    ]
 
 
 def test_a_ranking_of_nothing_says_so():

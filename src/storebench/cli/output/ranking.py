@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -91,6 +92,7 @@ def _heading(ranking: Ranking) -> list[str]:
 def _print_lines(console: Console, ranking: Ranking) -> None:
     names, places = _places([line.measured for line in ranking.lines])
     figures = _writer(ranking)
+    shared = Counter(line.place for line in ranking.lines)
     against = [
         Column("relative to the best", number=True),
         Column("verdict: it is"),
@@ -103,7 +105,7 @@ def _print_lines(console: Console, ranking: Ranking) -> None:
         [Column("place", number=True), *names, *FIGURES, *against, GUARANTEE],
         [
             (
-                str(line.place),
+                f"={line.place}" if shared[line.place] > 1 else str(line.place),
                 *place,
                 *_figures(line.summary, line.measured, figures),
                 *_compared(line.against, ranking),

@@ -44,7 +44,7 @@ class Expected:
         return self.seconds
 
     def __str__(self) -> str:
-        text = f"Operations: {self.operations:,}. They take about {rounded_duration(self.seconds)}"
+        text = f"Operations: {self.operations:,}. They take about {duration_text(self.seconds, rounded=True)}"
         measured = self.operations - self.typical - self.unknown
         sources = [
             (measured, "as in earlier runs here"),
@@ -121,17 +121,22 @@ def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
     return seconds
 
 
-def rounded_duration(seconds: float) -> str:
-    """Format a duration as one rounded number: `20 s`, `14 min`, `1 h 5 min`, `12 h`."""
+def duration_text(seconds: float, *, rounded: bool = False) -> str:
+    """Format a duration: `48 s`, `3 min 5 s`, `2 h 10 min`. `rounded`: as an estimate, which is not exact: `50 s`, `3 min`, `2 h 10 min`, `12 h`."""
+    step = _rounding_s(seconds) if rounded else 1 if seconds < 3600 else 60
+    total = max(step if rounded else 0, step * round(seconds / step))
+    hours, minutes, rest = total // 3600, total % 3600 // 60, total % 60
+    parts = [(f"{hours:,} h", hours), (f"{minutes} min", minutes), (f"{rest} s", rest)]
+    return " ".join(text for text, amount in parts if amount) or "0 s"
+
+
+def _rounding_s(seconds: float) -> int:
+    """Return the seconds to a multiple of which an estimate is rounded."""
     if seconds < 55:
-        return f"{max(10, round(seconds, -1)):.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, rest = divmod(5 * round(minutes / 5), 60)
-    if hours >= 10:
-        return f"{round(minutes / 60):,} h"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
+        return 10
+    if seconds < 59.5 * 60:
+        return 60
+    return 300 if seconds < 10 * 3600 - 150 else 3600
 
 
 @dataclass(frozen=True)

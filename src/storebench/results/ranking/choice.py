@@ -25,6 +25,7 @@ class Question:
 
     `conditions`: an id from `storebench.results.comparison.conditions.id_of`. `guarantee`: a delivery or durability; None ranks all. `included`: reasons for
     exclusion to ignore. `alike`: exclude cells that are bound by a client or a service, and cells with another guarantee than most. `margin`: a share; a smaller difference counts as equal.
+    `run`: the ID of the run whose attempts alone are ranked; None for the attempts of all runs.
     """
 
     study: str
@@ -38,6 +39,7 @@ class Question:
     included: frozenset[str] = frozenset()
     alike: bool = False
     margin: float = MARGIN
+    run: str | None = None
 
 
 @dataclass(frozen=True)

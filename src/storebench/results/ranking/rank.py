@@ -97,15 +97,23 @@ class Ranking:
 
 
 def ranking_of(queries: Queries, asked: Question) -> Ranking:
-    """Rank the cells of a study. Raises SpecError for values that the study does not have, and for a metric that cannot rank."""
+    """Rank the cells of a study, from all runs or from a single run. Raises SpecError for values that the study does not have, and for a metric that cannot rank."""
     study = queries.study(asked.study)
     operation, metric = _by(study, asked)
-    known = [
-        Known(Cell.from_key(row["key"]), row["measured"])
-        for row in queries.cells_of_study(asked.study, operation)
-    ]
-    chosen = choose(study, known, asked)
-    rows = queries.compared_at([cell.key for cell in chosen.cells], operation, metric)
+    if asked.run is None:
+        known = [
+            Known(Cell.from_key(row["key"]), row["measured"])
+            for row in queries.cells_of_study(asked.study, operation)
+        ]
+        chosen = choose(study, known, asked)
+        rows = queries.compared_at([cell.key for cell in chosen.cells], operation, metric)
+    else:
+        of_run = [row for row in queries.compared_of_run(asked.run, metric) if row["operation"] == operation]
+        measured = {row["cell_key"] for row in of_run if row["value"] is not None}
+        keys = dict.fromkeys(row["cell_key"] for row in of_run)
+        chosen = choose(study, [Known(Cell.from_key(key), key in measured) for key in keys], asked)
+        chosen_keys = {cell.key for cell in chosen.cells}
+        rows = [row for row in of_run if row["cell_key"] in chosen_keys]
     environments = queries.environments({row["environment_hash"] for row in rows if row["environment_hash"]})
     return rank(study, replace(asked, operation=operation, metric=metric), chosen, rows, environments)
 

@@ -1,6 +1,17 @@
+import { Fragment } from "react";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
-import type { Attempt, CellArtifacts, CellFigures, CellPhases, Claims, Run, Study, Turn } from "./api/types";
+import type {
+  Attempt,
+  CellArtifacts,
+  CellFigures,
+  CellPhases,
+  Claims,
+  Ranking,
+  Run,
+  Study,
+  Turn,
+} from "./api/types";
 import { Figures } from "./charts/Chart";
 import { Charts, useOwnChoice } from "./charts/ChartViews";
 import { Costs } from "./charts/Costs";
@@ -10,10 +21,13 @@ import { Exports } from "./charts/Exports";
 import { Phases } from "./charts/PhaseCharts";
 import { common, shown, taken } from "./model/attempts";
 import { byCell, datasetsText } from "./model/cells";
+import type { Choice } from "./model/choice";
 import { cellText } from "./model/format";
 import { sourceOf } from "./model/provenance";
 import { sqlOf, sqlOfEnvironments } from "./model/sql";
 import styles from "./styles.css?inline";
+import { Card } from "./ui/Card";
+import { AnswerBars, Answers } from "./views/overview/StudyAnswer";
 import { ClaimTable, measuredIn } from "./views/ranking/Claims";
 import { runName } from "./views/run/Runs";
 import { Grid, squaresOf } from "./views/run/RunView";
@@ -33,11 +47,13 @@ export interface Content {
   artifacts: CellArtifacts[];
   phases: CellPhases[];
   claims: Claims;
+  /** The ranking of each operation by the attempts of this run alone. */
+  overview: Ranking[];
   environments: Record<string, unknown>[];
 }
 
 export function Report({
-  content: { home, run, study, turns, cells, warm_ups, artifacts, phases, claims, environments },
+  content: { home, run, study, turns, cells, warm_ups, artifacts, phases, claims, overview, environments },
 }: {
   content: Content;
 }) {
@@ -67,6 +83,7 @@ export function Report({
         </nav>
       ) : null}
       <h1>{runName(run)}</h1>
+      <RunOverview study={study} overview={overview} choice={choice} />
       <h2>Run</h2>
       <Grid live={{ run, study, turns, attempts: tried, squares }} choice={choice} written />
       <h2>Charts</h2>
@@ -110,6 +127,22 @@ export function Report({
         <Figures table={described} caption="The environments in which it was measured" />
       </div>
     </main>
+  );
+}
+
+/** Show for each operation of a run a sentence, and the ranked bars; nothing if nothing can be ranked. */
+function RunOverview({ study, overview, choice }: Pick<Content, "study" | "overview"> & { choice: Choice }) {
+  if (!overview.length) return null;
+  return (
+    <Card title="Overview" heading="h2" className="sb-overview">
+      <p className="sb-note">By the attempts of this run alone.</p>
+      {overview.map((ranking) => (
+        <Fragment key={ranking.operation}>
+          <Answers of={[{ study, ranking }]} />
+          <AnswerBars study={study} ranking={ranking} choice={choice} />
+        </Fragment>
+      ))}
+    </Card>
   );
 }
 

@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../src/api/types";
 import { CLAIMS, NO_CLAIMS } from "./claimsData";
 import { BULK, cellOf, FAILED, measured, RUN, TOY, TURN, toy, unfold } from "./data";
+import { RANKING } from "./rankingData";
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -51,6 +52,7 @@ it("a report is of the study in its file", async () => {
     artifacts,
     phases,
     claims: CLAIMS,
+    overview: [],
     environments: [{ hash: "0123456789", cpus: 2 }],
   });
   const headings = screen.getAllByRole("heading").map((heading) => heading.textContent);
@@ -85,7 +87,15 @@ it("a report is of the study in its file", async () => {
 
 it("a report of a run of which nothing counts names it", async () => {
   const cells = [cellOf(FAILED)];
-  const none = { turns: [], warm_ups: [], artifacts: [], phases: [], claims: NO_CLAIMS, environments: [] };
+  const none = {
+    turns: [],
+    warm_ups: [],
+    artifacts: [],
+    phases: [],
+    claims: NO_CLAIMS,
+    overview: [],
+    environments: [],
+  };
   await report({ run: RUN, study: BULK, cells, ...none });
   expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
 });
@@ -98,6 +108,7 @@ it("a run of a site leads back to all runs, and a report by itself to nothing", 
     artifacts: [],
     phases: [],
     claims: NO_CLAIMS,
+    overview: [],
     environments: [],
   };
   await report({ home: "../../index.html", run: RUN, study: BULK, ...none });
@@ -106,6 +117,20 @@ it("a run of a site leads back to all runs, and a report by itself to nothing", 
   vi.resetModules();
   await report({ run: RUN, study: BULK, ...none });
   expect(screen.queryByRole("link")).toBeNull();
+});
+
+it("a report begins with the answer for each operation of its run", async () => {
+  const none = { turns: [], cells: [], warm_ups: [], artifacts: [], phases: [], claims: NO_CLAIMS };
+  const read = { ...RANKING, operation: "read", ranked: [...RANKING.ranked].reverse() };
+  await report({ run: RUN, study: BULK, ...none, environments: [], overview: [RANKING, read] });
+  const card = screen.getByRole("region", { name: "Overview" });
+  expect(within(card).getByText(/Write: mongodb reference is fastest\./)).toBeTruthy();
+  const bars = within(card).getAllByRole("list", { name: /from the best to the worst/ });
+  expect(bars.map((list) => list.querySelectorAll("li").length)).toEqual([2, 2]);
+  expect(bars[0]?.textContent).toContain("1.9 to 2.1 × slower");
+  expect(within(card).queryByRole("link")).toBeNull();
+  const headings = screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent);
+  expect(headings.slice(0, 2)).toEqual(["Overview", "Run"]);
 });
 
 it("the first page of a site is drawn by the same script", async () => {

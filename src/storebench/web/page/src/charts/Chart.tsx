@@ -4,9 +4,9 @@ import { valueText } from "../model/cells";
 import type { Choice } from "../model/choice";
 import { columnText, heading, textClass } from "../model/format";
 import type { LinkTarget, To } from "../model/lead";
-import { compared, NONE } from "../model/units";
+import { compared, decimalRoom, NONE } from "../model/units";
 import { Lead } from "../ui/Lead";
-import { ScrollTable } from "../ui/ScrollTable";
+import { NumberCell, ScrollTable } from "../ui/ScrollTable";
 import { useTheme } from "../ui/theme";
 import { inTurn, tooltip, viewOf } from "./drawing";
 import { Exports, type Taken } from "./Exports";
@@ -154,7 +154,8 @@ export function Figures({
   };
   const columns = Object.keys(first).map((name) => {
     const text = textOf(name);
-    return { name, texts: table.map((line) => text(line[name])), number: isNumber(table, name) };
+    const texts = table.map((line) => text(line[name]));
+    return { name, texts, room: decimalRoom(texts), number: isNumber(table, name) };
   });
   const same = table.length < 2 ? [] : columns.filter(({ texts }) => new Set(texts).size === 1);
   const shown = columns.filter((column) => !same.includes(column));
@@ -170,10 +171,12 @@ export function Figures({
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other key, and are never moved
           <tr key={index}>
             {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
-            {shown.map(({ name, texts, number }) => {
+            {shown.map(({ name, texts, room, number }) => {
               const text = texts[index] ?? "";
-              return (
-                <td key={name} className={number ? "sb-number" : textClass(text)}>
+              return number ? (
+                <NumberCell key={name} text={text} room={room[index] ?? ""} />
+              ) : (
+                <td key={name} className={textClass(text)}>
                   {text}
                 </td>
               );

@@ -101,7 +101,12 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
             <div className="sb-fields">
               <ScaleMenu choice={choice} />
               <OrderMenu choice={choice} />
-              <Filters study={study} cells={cells} choice={choice} />
+              <Filters
+                study={study}
+                cells={cells}
+                choice={choice}
+                coloured={chartsOf(study).map(({ colour }) => colour)}
+              />
             </div>
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <Reading />

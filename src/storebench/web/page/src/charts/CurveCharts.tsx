@@ -12,7 +12,7 @@ import { legendOf, painter } from "../ui/colours";
 import { Legend } from "../ui/Legend";
 import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
-import { type Curve, curvePanels, curveSpec, curveTable, limitsNear } from "./curves";
+import { type Curve, type CurvesShown, curvePanels, curveSpec, curveTable, limitsNear } from "./curves";
 
 interface Drawn {
   study: Study;
@@ -55,6 +55,26 @@ export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[
   );
 }
 
+/** Return what a chart draws around its curves: limits, the time before the measurement, and the series at the second axis. */
+export function aroundCurves(
+  study: Study,
+  { limit, since, beside }: ChartOf,
+  measured: CellFigures[],
+): Pick<CurvesShown, "limits" | "since" | "beside"> {
+  const began = metricNamed(study, since);
+  const seconds = measured.flatMap(({ figures }) => figures[since]?.median ?? []);
+  const second = metricNamed(study, beside);
+  return {
+    limits: limitsOf(
+      study,
+      limit,
+      measured.flatMap(({ attempts }) => attempts),
+    ),
+    ...(began && seconds.length ? { since: { title: began.title, seconds } } : {}),
+    ...(second ? { beside: second } : {}),
+  };
+}
+
 function CurveChart({
   panel,
   all,
@@ -86,35 +106,30 @@ function CurveChart({
   }, [measured]);
   const attemptsOf = (cell: CellArtifacts) => figuresOf(cell)?.attempts ?? [];
   const attempts = cells.flatMap(attemptsOf);
-  const [limits, since, beside] = useMemo(() => {
-    const some = cells.flatMap((cell) => figuresOf(cell) ?? []);
-    const began = metricNamed(study, chart.since);
-    const seconds = some.flatMap(({ figures }) => figures[chart.since]?.median ?? []);
-    return [
-      limitsOf(
+  const around = useMemo(
+    () =>
+      aroundCurves(
         study,
-        chart.limit,
-        some.flatMap((cell) => cell.attempts),
+        chart,
+        cells.flatMap((cell) => figuresOf(cell) ?? []),
       ),
-      began && seconds.length ? { title: began.title, seconds } : undefined,
-      metricNamed(study, chart.beside),
-    ] as const;
-  }, [study, chart, cells, figuresOf]);
+    [study, chart, cells, figuresOf],
+  );
   const paint = useMemo(() => painter(study, painted, colour), [study, painted, colour]);
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
       curveSpec(
         study,
         curves,
-        { metric, over, scale, colour, paint, limits, since, beside, description },
+        { metric, over, scale, colour, paint, description, ...around },
         width,
         theme,
         picture,
       ),
-    [study, curves, metric, over, scale, colour, paint, limits, since, beside, description],
+    [study, curves, metric, over, scale, colour, paint, around, description],
   );
   const [, far] = limitsNear(
-    limits,
+    around.limits,
     curves.flatMap((curve) => curve.points.map(([, value]) => value)),
   );
   const counted = metric.kind === "histogram" ? mergedText(curves) : OF_TYPICAL;

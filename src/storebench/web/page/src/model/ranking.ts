@@ -3,6 +3,7 @@ import type { Query } from "../api/api";
 import {
   type ExcludedCell,
   type Metric,
+  type RankedCell,
   type Ranking,
   rankingIncludedValues,
   type Study,
@@ -134,6 +135,21 @@ export function metricsOf(study: Study, operation: string): Metric[] {
 export function namer(study: Study, cells: CellName[]): (cell: CellName) => string {
   const names = differing(cells, namesOf(study, cells));
   return (cell) => placesText(cell, ["store", "client", ...names]);
+}
+
+/** A place as a text, `=1` if cells share the place, and in words. */
+export interface PlaceText {
+  text: string;
+  words: string;
+}
+
+/** Return a function that writes the place of a ranked cell. */
+export function placeTextOf(ranked: RankedCell[]): (cell: RankedCell) => PlaceText {
+  const isShared = ({ place }: RankedCell) => ranked.filter((cell) => cell.place === place).length > 1;
+  return (cell) =>
+    isShared(cell)
+      ? { text: `=${cell.place}`, words: `shared place ${cell.place}` }
+      : { text: String(cell.place), words: `place ${cell.place}` };
 }
 
 /** Return the formatter of a ranking's figures. All medians share it, including the medians of excluded cells. */

@@ -89,14 +89,20 @@ export function isFloor(study: Study, name: string): boolean {
   return study.stores.some((store) => store.name === bare(name) && store.floor);
 }
 
-/** Return the limits that a parameter of these attempts' runs sets, each once, in seconds for milliseconds. Runs without the parameter have none. */
+/**
+ * Return the limits that a parameter of these attempts' runs sets, each once, in seconds for milliseconds. An attempt does not record a
+ * parameter with the value that earlier results imply. An attempt without parameters has no limit.
+ */
 export function limitsOf(
   study: Study,
   name: string,
   attempts: Attempt[],
 ): { title: string; value: number }[] {
-  const title = study.params.find((param) => param.name === name)?.title ?? name;
+  const param = study.params.find((param) => param.name === name);
+  const title = param?.title ?? name;
   const by = name.endsWith("_ms") ? 1000 : 1;
-  const values = attempts.map((attempt) => Number(attempt.parameters?.[name] ?? Number.NaN));
+  const values = attempts.map(({ parameters }) =>
+    parameters ? Number(parameters[name] ?? param?.rules.earlier ?? Number.NaN) : Number.NaN,
+  );
   return [...new Set(values)].filter(Number.isFinite).map((value) => ({ title, value: value / by }));
 }

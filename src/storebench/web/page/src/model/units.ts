@@ -91,6 +91,29 @@ function numberIn(value: number, { unit, times, by }: Scale): string {
   return formatOf(DIGITS, DIGITS).format(number);
 }
 
+/**
+ * Return for each text of a column the characters that its last number lacks after the decimal point, compared with the number that has the
+ * most decimals. A right-aligned cell with this room at its end has its decimal point below the points of the other cells.
+ */
+export function decimalRoom(texts: string[]): string[] {
+  const decimals = texts.map((text) => /\d(\.\d+)?\D*$/.exec(text)?.[1] ?? "");
+  const most = decimals.reduce((before, { length }) => Math.max(before, length), 0);
+  const room = `.${"0".repeat(Math.max(0, most - 1))}`;
+  return texts.map((text, place) => (most && /\d/.test(text) ? room.slice(decimals[place]?.length) : ""));
+}
+
+/** A text with numbers, and the room at its end that aligns its decimal point with the points of its column. */
+export interface Aligned {
+  text: string;
+  room: string;
+}
+
+/** Align the decimal points of a table's columns of numbers. `rows`: the texts of each row. */
+export function alignedRows(rows: string[][]): Aligned[][] {
+  const rooms = (rows[0] ?? []).map((_, column) => decimalRoom(rows.map((texts) => texts[column] ?? "")));
+  return rows.map((texts, row) => texts.map((text, column) => ({ text, room: rooms[column]?.[row] ?? "" })));
+}
+
 /** The texts of an axis: its unit, and the text of each tick. */
 export interface AxisTexts {
   /** The unit of all ticks; empty if the ticks' texts have their own units. */

@@ -14,6 +14,8 @@ import {
   valueLabel,
 } from "../model/choice";
 import { reportedBy, scalars } from "../model/study";
+import { type Colour, colourOfName, type Painted } from "./colours";
+import { useTheme } from "./theme";
 
 /** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
@@ -56,18 +58,40 @@ export function valuesOf(cells: CellName[], name: string): string[] {
   return [...places].sort((one, other) => byValue(one || undefined, other || undefined));
 }
 
-/** Show the filters by store, client and axis, and the order of stores. A name with a single value has no filter. */
-export function Filters({ study, cells, choice }: { study: Places; cells: CellName[]; choice: Choice }) {
+/**
+ * Show the filters by store, client and axis, and the order of stores. A name with a single value has no filter. `coloured`: the names that
+ * the charts below distinguish by colour; their values have the same colours here.
+ */
+export function Filters({
+  study,
+  cells,
+  choice,
+  coloured = [],
+}: {
+  study: Places & Painted;
+  cells: CellName[];
+  choice: Choice;
+  coloured?: string[];
+}) {
+  const colourOf = (name: string, value: string) =>
+    coloured.includes(name) ? colourOfName(study, cells, name, value) : undefined;
   return (
     <>
-      <Stores stores={storesOf(cells)} choice={choice} />
+      <Stores stores={storesOf(cells)} choice={choice} colourOf={(store) => colourOf("store", store)} />
       {["client", ...namesOf(study, cells)].map((name) => {
         const values = valuesOf(cells, name).filter(Boolean);
         return values.length < 2 ? null : (
           <fieldset key={name} className="sb-key" title={descriptionOf(study, name) || undefined}>
             <legend>{name === "client" ? "Clients" : titleOf(study, name)}</legend>
             {values.map((value) => (
-              <Box key={value} kind={kindOf(name)} name={value} label={valueLabel(value)} choice={choice} />
+              <Box
+                key={value}
+                kind={kindOf(name)}
+                name={value}
+                label={valueLabel(value)}
+                colour={colourOf(name, value)}
+                choice={choice}
+              />
             ))}
           </fieldset>
         );
@@ -80,13 +104,16 @@ function Box({
   kind,
   name,
   label,
+  colour,
   choice: { asked, choose },
 }: {
   kind: ReturnType<typeof kindOf>;
   name: string;
   label: string;
+  colour: Colour | undefined;
   choice: Choice;
 }) {
+  const theme = useTheme();
   return (
     <label>
       <input
@@ -94,12 +121,23 @@ function Box({
         checked={!hiddenOf(asked, kind).has(name)}
         onChange={() => choose(toggled(asked, kind, name))}
       />
+      {colour ? (
+        <span className="sb-colour" style={{ backgroundColor: colour(theme) }} aria-hidden="true" />
+      ) : null}
       {label}
     </label>
   );
 }
 
-function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
+function Stores({
+  stores,
+  choice,
+  colourOf,
+}: {
+  stores: string[];
+  choice: Choice;
+  colourOf: (store: string) => Colour | undefined;
+}) {
   const { asked, choose } = choice;
   const shown = ordered(asked, stores);
   if (stores.length < 2) return null;
@@ -124,7 +162,7 @@ function Stores({ stores, choice }: { stores: string[]; choice: Choice }) {
           >
             ↓
           </button>
-          <Box kind="store" name={store} label={store} choice={choice} />
+          <Box kind="store" name={store} label={store} colour={colourOf(store)} choice={choice} />
         </span>
       ))}
     </fieldset>

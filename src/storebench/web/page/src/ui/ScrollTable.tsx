@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { Aligned } from "../model/units";
 
 interface FrameProps {
   label: string;
@@ -15,6 +16,18 @@ export function ScrollFrame({ label, dense, children }: FrameProps) {
     </section>
   );
 }
+
+/** Show a text with numbers, right-aligned. */
+export const NumberCell = ({ text, room, title }: Aligned & { title?: string | undefined }) => (
+  <td className="sb-number" data-room={room || undefined} title={title}>
+    {text}
+  </td>
+);
+
+/** Show the numbers of a table's row. */
+export const NumberCells = ({ of = [] }: { of: Aligned[] | undefined }) =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other key, and are never moved
+  of.map((number, column) => <NumberCell key={column} {...number} />);
 
 interface TableProps {
   label: string;

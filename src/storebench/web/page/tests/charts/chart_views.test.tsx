@@ -1,8 +1,11 @@
 import { render, screen, within } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import type { Attempt } from "../../src/api/types";
+import type { Attempt, Study } from "../../src/api/types";
+import { Figures } from "../../src/charts/Chart";
 import { Charts } from "../../src/charts/ChartViews";
 import { Phases } from "../../src/charts/PhaseCharts";
+import { painter } from "../../src/ui/colours";
+import { LIGHT } from "../../src/ui/theme";
 import { loadRun } from "../../src/views/run/RunView";
 import {
   ATTEMPT,
@@ -85,6 +88,39 @@ describe("the charts of a run", () => {
       within(chart).getByText(/Their durability differs: s3 \(delta-rs\), disk \(mongodb\)/),
     ).toBeTruthy();
   });
+});
+
+it("a filter has the colours of the charts, and none for a name that no chart distinguishes by colour", () => {
+  const cells = ["10", "20"].flatMap((batch) =>
+    [ATTEMPT, ENGINE].map((attempt) => cellOf({ ...attempt, axes: { ...attempt.axes, batch } })),
+  );
+  const show = (charts: Study["charts"]) => {
+    const study = { ...BULK, charts };
+    const { unmount } = render(<Charts of={{ data: { study, cells, artifacts: [] } }} choice={NO_CHOICE} />);
+    const swatches = [...document.querySelectorAll<HTMLElement>(".sb-fields label .sb-colour")].map(
+      (swatch) => [swatch.parentElement?.textContent, swatch.style.backgroundColor],
+    );
+    unmount();
+    return swatches;
+  };
+  const rgb = (colour: string) => Object.assign(document.createElement("i").style, { color: colour }).color;
+  const shown = (name: string, values: string[]) =>
+    values.map((value) => [value, rgb(painter(BULK, cells, name)(LIGHT, value))]);
+  expect(show(BULK.charts)).toEqual(shown("batch", ["10", "20"]));
+  expect(show(BULK.charts.map((chart) => ({ ...chart, colour: "store" })))).toEqual(
+    shown("store", ["delta-rs", "mongodb"]),
+  );
+});
+
+it("the figures of a chart are aligned at their decimal points", () => {
+  const table = [4, 20, null].map((median) => ({ store: "mongodb", median }));
+  render(<Figures table={table} units={{ median: "s" }} caption="medians" />);
+  const cells = [...document.querySelectorAll("td.sb-number")];
+  expect(cells.map((cell) => [cell.textContent, cell.getAttribute("data-room")])).toEqual([
+    ["4.00 s", null],
+    ["20.0 s", "0"],
+    ["–", null],
+  ]);
 });
 
 it("the phases of attempts of different durability say so", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cellText, csv, duration, heading, remark, soundness } from "../../src/model/format";
-import { axisTexts, compared, figureIn, ratioText } from "../../src/model/units";
+import { alignedRows, axisTexts, compared, decimalRoom, figureIn, ratioText } from "../../src/model/units";
 import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "../data";
 import TABLE from "../figures.json";
 
@@ -116,5 +116,31 @@ describe("csv", () => {
 
   it("of nothing is nothing", () => {
     expect(csv([])).toBe("");
+  });
+});
+
+describe("a column of numbers", () => {
+  it("has room for the decimals that a number lacks, and none for words", () => {
+    expect(decimalRoom(["0.950 s", "74.0 s", "327 s", "–", "1.90 to 2.10 s"])).toEqual([
+      ...["", "00", ".000", "", "0"],
+    ]);
+    expect(decimalRoom(["30 in 5 runs", "6 in 1 run"])).toEqual(["", ""]);
+    expect(decimalRoom(["1.01 ×", "2 ×"])).toEqual(["", ".00"]);
+    expect(
+      alignedRows([
+        ["1.5 s", "3"],
+        ["12 s", "4"],
+      ]),
+    ).toEqual([
+      [
+        { text: "1.5 s", room: "" },
+        { text: "3", room: "" },
+      ],
+      [
+        { text: "12 s", room: ".0" },
+        { text: "4", room: "" },
+      ],
+    ]);
+    expect(alignedRows([])).toEqual([]);
   });
 });

@@ -105,16 +105,37 @@ describe("the grid", () => {
     expect(ticked()).toEqual([ONE, TWO, FAILED]);
     expect(box(DONE).disabled).toBe(true);
     const line = box(DONE).closest("tr") as HTMLElement;
-    expect(line.textContent).toBe("null reference batch=32007-01-01T00:00:00verified once––");
+    expect(line.textContent).toBe("batch=32007-01-01T00:00:00verified once––");
     expect(screen.getByText(/3 of 4 cells are to be measured/).textContent).toContain(
       "Chosen: 3 cells with 6 operations, at least 3 min. For 2 of them, which are like none before",
     );
   });
 
+  it("folds what all cells share into a sentence", async () => {
+    await show();
+    expect(screen.getByText("Equal in all cells: null reference")).toBeTruthy();
+    cleanup();
+    grid.cells = [cell(ONE), cell(TWO, { state: "failed" })];
+    await show();
+    expect(
+      screen.getByText("Equal in all cells: null reference · operations 2 · time about 1 min"),
+    ).toBeTruthy();
+    const headings = screen.getAllByRole("columnheader").map((heading) => heading.textContent);
+    expect(headings).toEqual(["measure", "cell", "date, UTC", "state"]);
+  });
+
+  it("has the button beside the amount of work, in a step that stays in sight", async () => {
+    await show();
+    const steps = screen.getAllByRole("heading", { level: 3 }).map((heading) => heading.textContent);
+    expect(steps).toEqual(["1. How much", "2. Cells", "3. Go"]);
+    const go = start().closest(".sb-go") as HTMLElement;
+    expect(go.textContent).toContain("3 of 4 cells are to be measured.");
+  });
+
   it("says that all of it is verified", async () => {
     grid.cells = [cell(DONE, { state: "verified once", operations: 0 })];
     await show();
-    expect(screen.getByText(/All 1 cell are verified/)).toBeTruthy();
+    expect(screen.getByText(/The cell is verified/)).toBeTruthy();
     expect(start().disabled).toBe(true);
   });
 

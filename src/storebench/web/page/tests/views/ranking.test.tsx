@@ -13,6 +13,7 @@ import {
   rankKey,
 } from "../../src/model/ranking";
 import { RankingView } from "../../src/views/ranking/RankingView";
+import { rankedBars } from "../../src/views/ranking/rankingSpec";
 import { SiteRankings } from "../../src/views/site/SiteRankings";
 import { CLAIMS } from "../claimsData";
 import { BULK, NO_ORIGIN, TOY } from "../data";
@@ -170,10 +171,10 @@ describe("the view", () => {
   it("has the cells in their places, with verdicts against the best", async () => {
     await show();
     expect(lines("Places")).toEqual([
-      ["the best", "1", "mongodb reference", "", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "–"],
+      ["the best", "=1", "mongodb reference", "", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "–"],
       [
         "cannot tellratio 0.900 to 1.100whytoo noisy: about 14 runs would do",
-        "1",
+        "=1",
         "elasticsearch reference",
         "",
         "2.02 s",
@@ -198,6 +199,25 @@ describe("the view", () => {
       ["null reference", "floor", "this is what the client alone takes", "–", "–", "0"],
     ]);
     expect(screen.getByText("rows 2,000, seed 7 · batch 10 · executors any · 2 CPUs, method 2")).toBeTruthy();
+  });
+
+  it("marks a shared place, and says so in words", async () => {
+    await show();
+    const shared = within(screen.getByLabelText("Places")).getAllByLabelText("shared place 1");
+    expect(shared.map(({ textContent, title }) => [textContent, title])).toEqual(
+      Array(2).fill(["=1", "shared place 1"]),
+    );
+    expect(rankedBars(BULK, FOUND).panels[0]?.bars.map(({ name }) => name)).toEqual([
+      ...["=1. mongodb reference", "=1. elasticsearch reference", "3. delta-rs reference"],
+    ]);
+  });
+
+  it("aligns the figures at their decimal points", async () => {
+    await show();
+    const rooms = [...screen.getByLabelText("Places").querySelectorAll("tbody tr")].map((row) =>
+      row.querySelector("td:nth-last-child(2)")?.getAttribute("data-room"),
+    );
+    expect(rooms).toEqual([".00", null, ".00"]);
   });
 
   it("explains what differs where its badge is pressed", async () => {

@@ -17,7 +17,12 @@ beforeEach(() => {
     questions.push(asked);
     const items = ["mongodb", "elasticsearch"]
       .filter((store) => store.includes(asked.get("store") ?? ""))
-      .map((store) => ({ ...ATTEMPT, attempt_id: store, store }));
+      .map((store, n) => ({
+        ...ATTEMPT,
+        attempt_id: store,
+        store,
+        total_s: asked.get("operation") ? [4, 20][n] : 4,
+      }));
     return new Response(JSON.stringify({ items, offset: 0, more: true }));
   });
 });
@@ -65,6 +70,18 @@ describe("the columns of the table", () => {
     await waitFor(() => expect(stores()).toBe("mongodb elasticsearch"));
     expect(headings()).not.toContain("client");
     expect(document.querySelector(".sb-equal")?.textContent).toContain("client reference");
+  });
+
+  it("of numbers are aligned at their decimal points", async () => {
+    show("/?operation=read");
+    await waitFor(() => expect(stores()).toBe("mongodb elasticsearch"));
+    const times = [...document.querySelectorAll("tbody tr")].map(
+      (line) => line.children[headings().indexOf("total time")],
+    );
+    expect(times.map((cell) => [cell?.textContent, cell?.getAttribute("data-room")])).toEqual([
+      ["4.00 s", null],
+      ["20.0 s", "0"],
+    ]);
   });
 
   it("are chosen, also figures that no table shows by itself, and the address has them", async () => {

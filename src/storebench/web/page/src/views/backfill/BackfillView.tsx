@@ -9,6 +9,7 @@ import { Exports } from "../../charts/Exports";
 import type { Choose } from "../../model/choice";
 import { estimateText, moment } from "../../model/format";
 import { sqlOfGrid } from "../../model/sql";
+import { NONE } from "../../model/units";
 import { ParameterFields, type Typed, textOf, typedOf } from "../../ui/Parameters";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
@@ -46,7 +47,13 @@ function StudyGrid({ dag, asked, choose }: { dag: string; asked: URLSearchParams
     <Ready of={loaded}>
       {(parameters) => (
         <>
-          <ParameterFields parameters={parameters} typed={typed} change={change} />
+          <p className="sb-line">
+            Measure cells of the study's grid that have no verified result with these parameters.
+          </p>
+          <section className="sb-step" aria-labelledby="sb-how-much">
+            <h3 id="sb-how-much">1. How much</h3>
+            <ParameterFields parameters={parameters} typed={typed} change={change} />
+          </section>
           <GridOf dag={dag} params={params} settled={params === text} />
         </>
       )}
@@ -110,40 +117,86 @@ export function Cells({
   };
   return (
     <>
-      {sent ? <Outcome dag={dag} sent={sent} /> : null}
-      <p className="sb-line">
-        {open.length === 0
-          ? `All ${count(grid.cells.length, "cell")} are verified. For more measurements, increase the repeats, or choose another dataset.`
-          : `${open.length} of ${grid.cells.length} cells are to be measured. ${chosenText(picked)}`}
-      </p>
-      <p className="sb-line">
-        <button
-          type="button"
-          className="sb-start"
-          disabled={!grid.may_start || !settled || sending || picked.length === 0}
-          onClick={start}
-        >
-          {sending ? "Starting …" : `Start ${count(picked.length, "cell")}`}
-        </button>
-        <button
-          type="button"
-          disabled={!waiting.length}
-          onClick={() => setChosen(new Set(waiting.map((cell) => cell.key)))}
-        >
-          choose all missing cells
-        </button>
-        <button type="button" disabled={!picked.length} onClick={() => setChosen(new Set())}>
-          choose none
-        </button>
-      </p>
-      {grid.may_start ? null : <NoPermission />}
-      <GridExports dag={dag} grid={grid} />
+      <section className="sb-step" aria-labelledby="sb-cells">
+        <h3 id="sb-cells">2. Cells</h3>
+        <div className="sb-line">
+          <button
+            type="button"
+            disabled={!waiting.length}
+            onClick={() => setChosen(new Set(waiting.map((cell) => cell.key)))}
+          >
+            choose all missing cells
+          </button>
+          <button type="button" disabled={!picked.length} onClick={() => setChosen(new Set())}>
+            choose none
+          </button>
+          <GridExports dag={dag} grid={grid} />
+        </div>
+        <CellTable {...{ dag, cells: grid.cells, underWay, isChosen, toggle, sent }} />
+        <details className="sb-note">
+          <summary>How the runs go</summary>
+          Each cell becomes a separate run, and runs execute one after the other. Airflow's own Backfill
+          dialog takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
+          <strong>Override parameters on existing runs</strong>: otherwise the dialog ignores its form.
+        </details>
+      </section>
+      <section className="sb-step sb-go" aria-labelledby="sb-go">
+        <h3 id="sb-go">3. Go</h3>
+        {grid.may_start ? null : <NoPermission />}
+        {sent ? <Outcome dag={dag} sent={sent} /> : null}
+        <div className="sb-go-line">
+          <div className="sb-state sb-go-status">{amountText(grid.cells, open, picked)}</div>
+          <button
+            type="button"
+            className="sb-start"
+            disabled={!grid.may_start || !settled || sending || picked.length === 0}
+            onClick={start}
+          >
+            {sending ? "Starting …" : `Start ${count(picked.length, "cell")}`}
+          </button>
+        </div>
+      </section>
+    </>
+  );
+}
+
+/** Show a line for each cell. Parts of names and figures that all cells share fold into a sentence. */
+function CellTable({
+  dag,
+  cells,
+  underWay,
+  isChosen,
+  toggle,
+  sent,
+}: {
+  dag: string;
+  cells: GridCell[];
+  /** The queued and running runs by the key of their cell. */
+  underWay: Map<string | null, ActiveRun>;
+  isChosen: (cell: GridCell) => boolean;
+  toggle: (cell: GridCell) => void;
+  sent: Sent | undefined;
+}) {
+  const shared = sharedParts(cells);
+  const figures = ["operations", "time"].map((title, column) => ({
+    title,
+    texts: cells.map((cell) => figureTexts(cell)[column] as string),
+  }));
+  const isEqual = ({ texts }: { texts: string[] }) => texts.length > 1 && new Set(texts).size === 1;
+  const shown = figures.filter((figure) => !isEqual(figure));
+  const equal = [
+    ...(shared.length ? [shared.join(" ")] : []),
+    ...figures.filter(isEqual).map(({ title, texts }) => `${title} ${texts[0]}`),
+  ];
+  return (
+    <>
+      {equal.length ? <p className="sb-note">Equal in all cells: {equal.join(" · ")}</p> : null}
       <ScrollTable
         label="The grid's cells"
-        columns={["measure", "cell", "date, UTC", "state", "operations", "time"]}
+        columns={["measure", "cell", "date, UTC", "state", ...shown.map(({ title }) => title)]}
         className="sb-grid"
       >
-        {grid.cells.map((cell) => (
+        {cells.map((cell, line) => (
           <tr key={cell.key}>
             <td>
               <input
@@ -154,8 +207,12 @@ export function Cells({
                 onChange={() => toggle(cell)}
               />
             </td>
-            <th scope="row">{label(cell)}</th>
-            <td className="sb-short">{new Date(cell.date).toISOString().slice(0, 19)}</td>
+            <th scope="row">
+              {partsOf(cell)
+                .filter((part) => !shared.includes(part))
+                .join(" ")}
+            </th>
+            <td className="sb-short">{dateText(cell)}</td>
             <td className={`sb-square sb-${cell.refused ? "not-run" : cell.state.split(" ")[0]}`}>
               <State dag={dag} cell={cell} run={underWay.get(cell.key)} />
               {sent?.problem && sent.refused === cell.key ? (
@@ -164,49 +221,58 @@ export function Cells({
                 </span>
               ) : null}
             </td>
-            <td className="sb-number">{cell.operations || "–"}</td>
-            <td className="sb-number">
-              {cell.operations ? estimateText(cell.expected_s, cell.expected_most_s) : "–"}
-            </td>
+            {shown.map(({ title, texts }) => (
+              <td key={title} className="sb-number">
+                {texts[line]}
+              </td>
+            ))}
           </tr>
         ))}
       </ScrollTable>
-      <p className="sb-note">
-        Each cell becomes a separate run, and runs execute one after the other. Airflow's own Backfill dialog
-        takes a range of these dates. There, choose <strong>All Runs</strong>, and tick{" "}
-        <strong>Override parameters on existing runs</strong>: otherwise the dialog ignores its form.
-      </p>
     </>
   );
 }
+
+/** Return the store, the client and the values on the axes in a cell's key. */
+const partsOf = ({ key }: GridCell) => key.split("/");
+
+/** Return the parts of their keys that all of several cells share. */
+function sharedParts(cells: GridCell[]): string[] {
+  const [first, ...others] = cells.map(partsOf);
+  return others.length && first ? first.filter((part) => others.every((parts) => parts.includes(part))) : [];
+}
+
+/** Return the number of operations to measure, and their estimated time. */
+const figureTexts = ({ operations, expected_s, expected_most_s }: GridCell): string[] =>
+  operations ? [String(operations), estimateText(expected_s, expected_most_s)] : [NONE, NONE];
+
+const dateText = ({ date }: GridCell) => new Date(date).toISOString().slice(0, 19);
 
 /** Show the exports of the grid, whose source is a study with parameters instead of a run. */
 function GridExports({ dag, grid }: { dag: string; grid: Grid }) {
   const measured = Object.entries(grid.conf).filter(([name]) => name !== "skip_done");
   const at = moment(new Date().toISOString());
   return (
-    <p className="sb-line">
-      <Exports
-        title="the grid"
-        source={[dag, measured.map((pair) => pair.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
-        run={dag}
-        name="grid"
-        sql={sqlOfGrid(dag, grid.conf)}
-        table={grid.cells.map((cell) => ({ study: dag, ...cell, ...Object.fromEntries(measured) }))}
-        spec={(_, theme) =>
-          tableSpec(
-            grid.cells.map((cell) => ({
-              cell: label(cell),
-              "date, UTC": new Date(cell.date).toISOString().slice(0, 19),
-              state: cell.state,
-              operations: String(cell.operations || "–"),
-              time: cell.operations ? estimateText(cell.expected_s, cell.expected_most_s) : "–",
-            })),
-            theme,
-          )
-        }
-      />
-    </p>
+    <Exports
+      title="the grid"
+      source={[dag, measured.map((pair) => pair.join(" ")).join(", "), `as of ${at} UTC`].join(" · ")}
+      run={dag}
+      name="grid"
+      sql={sqlOfGrid(dag, grid.conf)}
+      table={grid.cells.map((cell) => ({ study: dag, ...cell, ...Object.fromEntries(measured) }))}
+      spec={(_, theme) =>
+        tableSpec(
+          grid.cells.map((cell) => ({
+            cell: label(cell),
+            "date, UTC": dateText(cell),
+            state: cell.state,
+            operations: figureTexts(cell)[0] as string,
+            time: figureTexts(cell)[1] as string,
+          })),
+          theme,
+        )
+      }
+    />
   );
 }
 
@@ -271,7 +337,16 @@ function Outcome({ dag, sent: { started, problem } }: { dag: string; sent: Sent 
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-const label = ({ key }: GridCell) => key.replaceAll("/", " ");
+const label = (cell: GridCell) => partsOf(cell).join(" ");
+
+/** Describe the number of cells to measure, and the amount of work of the chosen cells. */
+function amountText(all: GridCell[], open: GridCell[], picked: GridCell[]): string {
+  if (!open.length) {
+    const verified = all.length === 1 ? "The cell is verified" : `All ${all.length} cells are verified`;
+    return `${verified}. For more measurements, increase the repeats, or choose another dataset.`;
+  }
+  return `${open.length} of ${all.length} cells are to be measured. ${chosenText(picked)}`;
+}
 
 function chosenText(cells: GridCell[]): string {
   const sum = (of: (cell: GridCell) => number) => cells.reduce((before, cell) => before + of(cell), 0);

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { Comparison, NoVerdict, Study, Verdict } from "../../api/types";
 import { labelText } from "../../charts/charts";
 import {
@@ -14,18 +14,16 @@ import {
 } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
-import { compared, NONE, ratioText } from "../../model/units";
+import { alignedRows, compared, NONE, ratioText } from "../../model/units";
 import { Lead } from "../../ui/Lead";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { Reason } from "../../ui/Reason";
+import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 
 /** A comparison and its study. */
 export interface StudyComparison {
   study: Study;
   comparison: Comparison;
 }
-
-/** The length of a text from which the table shows the text only on request. */
-const LONG = 60;
 
 /** Show a line for each cell and operation, with its verdict or the reason why there is none. Columns that few users read are folded. */
 export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
@@ -49,6 +47,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
       </Lead>
     </th>
   );
+  const numbers = alignedRows(verdicts.map((verdict) => figuresOf(verdict, all)));
   const remarks = (texts: string[]) => (isUnsound ? <td>{texts.join("; ") || NONE}</td> : null);
   return (
     <>
@@ -70,7 +69,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
           ...(isUnsound ? ["unsound"] : []),
         ]}
       >
-        {verdicts.map((verdict) => (
+        {verdicts.map((verdict, index) => (
           <tr key={`${verdict.cell_key} ${verdict.operation}`}>
             {named(verdict, verdict.metric)}
             {place(verdict)}
@@ -79,11 +78,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
               {labelText(verdict)}
               <Reason text={verdict.reason} />
             </td>
-            {figuresOf(verdict, all).map(([name, text]) => (
-              <td key={name} className="sb-number">
-                {text}
-              </td>
-            ))}
+            <NumberCells of={numbers[index]} />
             {remarks(verdict.remarks)}
           </tr>
         ))}
@@ -99,18 +94,6 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
         ))}
       </ScrollTable>
     </>
-  );
-}
-
-/** Show the reason of a verdict; a long reason on request. */
-function Reason({ text }: { text: string | null }): ReactNode {
-  if (!text) return null;
-  if (text.length <= LONG) return <span className="sb-reason">{text}</span>;
-  return (
-    <details>
-      <summary>why</summary>
-      <span className="sb-reason">{text}</span>
-    </details>
   );
 }
 
@@ -145,21 +128,15 @@ function mediansOf(verdict: Verdict): { before: string; after: string } {
   };
 }
 
-/** Format the figures of a verdict by the name of their column. `all`: also the means that the ratio is made of, and the probability. */
-function figuresOf(verdict: Verdict, all: boolean): [string, string][] {
+/** Format the figures of a verdict, in the order of their columns. `all`: also the means that the ratio is made of, and the probability. */
+function figuresOf(verdict: Verdict, all: boolean): string[] {
   const { ratio_low, ratio_high, mean_before, mean_after, p_adjusted } = verdict;
   const { before, after } = mediansOf(verdict);
   const { text } = sideFigures(verdict);
   const interval =
     ratio_low === null || ratio_high === null ? NONE : `${ratioText(ratio_low)} to ${ratioText(ratio_high)}`;
-  const few: [string, string][] = [
-    ["ratio", timesText(verdict)],
-    ["interval", interval],
-    ["median A", before],
-    ["median B", after],
-  ];
-  if (!all) return few;
-  return [...few, ["mean A", text(mean_before)], ["mean B", text(mean_after)], ["p", chanceText(p_adjusted)]];
+  const few = [timesText(verdict), interval, before, after];
+  return all ? [...few, text(mean_before), text(mean_after), chanceText(p_adjusted)] : few;
 }
 
 const timesText = ({ ratio }: Verdict) => (ratio === null ? NONE : ratioText(ratio));

@@ -1,8 +1,8 @@
 import { Link } from "react-router-dom";
 import type { CellHistory, Series } from "../../api/types";
 import { moment } from "../../model/format";
-import { compared } from "../../model/units";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { alignedRows, compared } from "../../model/units";
+import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 import { changeText } from "./history";
 
 const COLUMNS = [
@@ -38,15 +38,17 @@ export function Changes({
           : ` is detected (${method}).`}
       </p>
     );
+  const medians = alignedRows(
+    listed.map(({ change }) => [text(change.before.median), text(change.after.median)]),
+  );
   return (
     <>
       <ScrollTable label="Changes" columns={COLUMNS}>
-        {listed.map(({ change, measured }) => (
+        {listed.map(({ change, measured }, index) => (
           <tr key={`${measured} ${change.after.first.run_id}`}>
             <td>{change.after.first.run_id}</td>
             <td className="sb-short">{moment(change.after.first.at)}</td>
-            <td className="sb-number">{text(change.before.median)}</td>
-            <td className="sb-number">{text(change.after.median)}</td>
+            <NumberCells of={medians[index]} />
             <td className="sb-short">{changeText(change, unit)}</td>
             <td>{measured}</td>
             <td>

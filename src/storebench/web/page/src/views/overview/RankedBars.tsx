@@ -2,7 +2,7 @@ import type { RankedCell, Ranking } from "../../api/types";
 import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
 import { barTexts, timesText } from "../../model/overview";
-import { figuresOf, namer, type Ranked } from "../../model/ranking";
+import { figuresOf, namer, type PlaceText, placeTextOf, type Ranked } from "../../model/ranking";
 import { Badge } from "../../ui/Badge";
 import { Lead } from "../../ui/Lead";
 
@@ -12,6 +12,7 @@ const MOST = 12;
 export function RankedBars({ study, ranking, choice }: Ranked & { choice: Choice }) {
   const shown = ranking.ranked.slice(0, MOST);
   const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
+  const placeText = placeTextOf(ranking.ranked);
   const text = barTexts(ranking);
   const most = Math.max(0, ...shown.map(({ spread }) => spread?.interval_high ?? spread?.median ?? 0));
   const isDecided = ranking.ranked.slice(1).every(({ verdict }) => verdict === "worse");
@@ -19,9 +20,7 @@ export function RankedBars({ study, ranking, choice }: Ranked & { choice: Choice
     <ol className="sb-bars" aria-label={`${ranking.title}, from the best to the worst`}>
       {shown.map((cell) => (
         <li key={cell.cell_key} className={isDecided && cell.verdict === "the best" ? "sb-best" : undefined}>
-          <span className="sb-bar-place" title="place">
-            {cell.place}
-          </span>
+          <Place of={placeText(cell)} />
           <span className="sb-bar-name">
             <Lead
               choice={choice}
@@ -42,6 +41,13 @@ export function RankedBars({ study, ranking, choice }: Ranked & { choice: Choice
     </ol>
   );
 }
+
+/** Show a place. Screen readers read a shared place in words. */
+const Place = ({ of: { text, words } }: { of: PlaceText }) => (
+  <span className="sb-bar-place" title={words} role="img" aria-label={words}>
+    {text}
+  </span>
+);
 
 /** Draw a bar from 0, and the interval as a whisker. The texts beside the bar have the figures. */
 function Bar({ cell: { spread }, most }: { cell: RankedCell; most: number }) {

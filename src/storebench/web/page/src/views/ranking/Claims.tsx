@@ -1,8 +1,9 @@
 import { get } from "../../api/api";
 import { useLoaded } from "../../api/loading";
 import type { Claim, ClaimCase, Claims } from "../../api/types";
-import { digits, NONE } from "../../model/units";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { type Aligned, alignedRows, digits, NONE } from "../../model/units";
+import { Reason } from "../../ui/Reason";
+import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 
 const TITLE = "What the original study said";
@@ -22,27 +23,17 @@ export function ClaimTable({
   heading?: "h2" | "h3";
 }) {
   if (claims.length === 0) return null;
+  const numbers = numbersOf(claims.flatMap(({ cases }) => cases));
   return (
     <section aria-label={TITLE}>
       <Heading>{TITLE}</Heading>
       <p className="sb-line">{countsText(claims)}</p>
       <ScrollTable
         label="Claims"
-        columns={[
-          "claim",
-          "means",
-          "verdict",
-          "case",
-          "ratio of",
-          "ratio",
-          "95 % interval",
-          "n",
-          "run",
-          "limits",
-        ]}
+        columns={["claim", "verdict", "case", "ratio", "95 % interval", "n", "run", "limits"]}
       >
         {claims.map((claim) => (
-          <Lines key={claim.text} study={study} claim={claim} />
+          <Lines key={claim.text} study={study} claim={claim} numbers={numbers} />
         ))}
       </ScrollTable>
       <p className="sb-note">{rules}.</p>
@@ -50,24 +41,38 @@ export function ClaimTable({
   );
 }
 
+/** The ratio and the interval of each case. */
+type Numbers = ReadonlyMap<ClaimCase, Aligned[]>;
+const NO_RATIO: Aligned[] = [NONE, NONE].map((text) => ({ text, room: "" }));
+
+function numbersOf(cases: ClaimCase[]): Numbers {
+  const ratioText = ({ ratio }: ClaimCase) => (ratio === null ? NONE : digits(ratio, 3));
+  const rows = alignedRows(cases.map((claimCase) => [ratioText(claimCase), intervalText(claimCase)]));
+  return new Map(cases.map((claimCase, row) => [claimCase, rows[row] ?? NO_RATIO]));
+}
+
 /** Show a claim's line, which includes the case of a claim with a single case, then a line for each of several cases. */
-function Lines({ study, claim }: { study: string; claim: Claim }) {
+function Lines({ study, claim, numbers }: { study: string; claim: Claim; numbers: Numbers }) {
   const [only, ...others] = claim.cases;
   const several = others.length > 0;
   return (
     <>
       <tr>
-        <th scope="row">{claim.text}</th>
-        <td>{claim.expected_ratio || NONE}</td>
+        <th scope="row">
+          {claim.text}
+          {claim.expected_ratio ? (
+            <span className="sb-reason">means a ratio of {claim.expected_ratio}</span>
+          ) : null}
+        </th>
         <Said verdict={claim.verdict} reason={claim.reason} />
-        <Figures study={study} claimCase={several ? undefined : only} note={claim.note} />
+        <Figures study={study} claimCase={several ? undefined : only} numbers={numbers} note={claim.note} />
       </tr>
       {several
         ? claim.cases.map((claimCase) => (
             <tr key={`${claimCase.ratio_of} ${claimCase.case}`}>
-              <td colSpan={2} />
+              <td />
               <Said verdict={claimCase.verdict} reason={claimCase.reason} />
-              <Figures study={study} claimCase={claimCase} note="" />
+              <Figures study={study} claimCase={claimCase} numbers={numbers} note="" />
             </tr>
           ))
         : null}
@@ -79,7 +84,7 @@ function Said({ verdict, reason }: Pick<ClaimCase, "verdict" | "reason">) {
   return (
     <td className={`sb-verdict sb-${verdict.replace(" ", "-")}`}>
       {verdict}
-      {reason ? <span className="sb-reason">{reason}</span> : null}
+      <Reason text={reason} />
     </td>
   );
 }
@@ -87,22 +92,25 @@ function Said({ verdict, reason }: Pick<ClaimCase, "verdict" | "reason">) {
 function Figures({
   study,
   claimCase,
+  numbers,
   note,
 }: {
   study: string;
   claimCase: ClaimCase | undefined;
+  numbers: Numbers;
   note: string;
 }) {
   const limits = [note, ...(claimCase?.remarks ?? [])].filter(Boolean).join("; ");
   return (
     <>
-      <td>{claimCase?.case || NONE}</td>
-      <td>{claimCase?.ratio_of ?? NONE}</td>
-      <td className="sb-number">{claimCase?.ratio == null ? NONE : digits(claimCase.ratio, 3)}</td>
-      <td className="sb-number">{claimCase ? intervalText(claimCase) : NONE}</td>
+      <td>
+        {claimCase?.case}
+        {claimCase ? <span className="sb-reason">{claimCase.ratio_of}</span> : NONE}
+      </td>
+      <NumberCells of={(claimCase && numbers.get(claimCase)) ?? NO_RATIO} />
       <td>{claimCase ? unitsText(claimCase) : NONE}</td>
-      <td>{claimCase ? runsText(study, claimCase) : NONE}</td>
-      <td className="sb-wide">{limits || NONE}</td>
+      <td className="sb-breaks">{claimCase ? runsText(study, claimCase) : NONE}</td>
+      <td>{limits ? <Reason text={limits} summary="limits" /> : NONE}</td>
     </>
   );
 }

@@ -18,17 +18,19 @@ import {
   medianText,
   missingIn,
   namer,
+  type PlaceText,
+  placeTextOf,
   questionOf,
   type Ranked,
   rankKey,
 } from "../../model/ranking";
 import { sqlOfRanking } from "../../model/sql";
 import { titleOfOperation } from "../../model/study";
-import { digits, NONE, ratioText } from "../../model/units";
+import { alignedRows, digits, type Figures, NONE, ratioText } from "../../model/units";
 import { Badge } from "../../ui/Badge";
 import { Lead } from "../../ui/Lead";
 import { ProvenanceLine } from "../../ui/Provenance";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { ClaimsOf } from "./Claims";
@@ -186,6 +188,8 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
   const name = namer(study, [...ranked, ...ranking.excluded]);
   const differ = ranked.some(({ differences }) => differences.length);
   const unsound = ranked.some(({ remarks }) => remarks.length);
+  const placeText = placeTextOf(ranked);
+  const numbers = alignedRows(ranked.map((line) => [...figureTexts(line, figures), timesText(line)]));
   return (
     <ScrollTable
       label={label}
@@ -194,7 +198,7 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
         ...(unsound ? ["unsound"] : []),
       ]}
     >
-      {ranked.map((line) => (
+      {ranked.map((line, index) => (
         <tr key={line.cell_key}>
           <td className={`sb-verdict sb-${line.verdict.replaceAll(" ", "-")}`}>
             {saidOf(ranking, line)}
@@ -206,7 +210,7 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
               </details>
             ) : null}
           </td>
-          <td className="sb-number">{line.place}</td>
+          <PlaceCell of={placeText(line)} />
           <th scope="row">
             <CellLead ranking={ranking} cell={line} name={name(line)} choice={choice} />
           </th>
@@ -215,10 +219,7 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
               <Differences line={line} />
             </td>
           ) : null}
-          <td className="sb-number">{medianText(line, figures)}</td>
-          <td className="sb-number">{intervalText(line, figures)}</td>
-          <td className="sb-number">{countText(line)}</td>
-          <td className="sb-number">{timesText(line)}</td>
+          <NumberCells of={numbers[index]} />
           {unsound ? <td>{line.remarks.join("; ") || NONE}</td> : null}
         </tr>
       ))}
@@ -226,25 +227,31 @@ function Lines({ study, ranking, choice, label }: Shown & { label: string }) {
   );
 }
 
+/** Show a place. A shared place is read in words. */
+const PlaceCell = ({ of: { text, words } }: { of: PlaceText }) => (
+  <td className="sb-number" title={words} aria-label={words}>
+    {text}
+  </td>
+);
+
 function Excluded({ study, ranking, choice, label }: Shown & { label: string }) {
   const figures = figuresOf(ranking);
   const name = namer(study, [...ranking.ranked, ...ranking.excluded]);
+  const numbers = alignedRows(ranking.excluded.map((cell) => figureTexts(cell, figures)));
   return (
     <details open={ranking.ranked.length === 0 || ranking.excluded.length <= 5}>
       <summary>
         <h3 className="sb-inline">Excluded: {ranking.excluded.length}</h3>
       </summary>
       <ScrollTable label={label} columns={["cell", "reason", "why", "median", "interval", "n"]}>
-        {ranking.excluded.map((cell) => (
+        {ranking.excluded.map((cell, index) => (
           <tr key={cell.cell_key}>
             <th scope="row">
               <CellLead ranking={ranking} cell={cell} name={name(cell)} choice={choice} />
             </th>
             <td>{cell.reasons.map(({ reason }) => reason).join(", ")}</td>
             <td className="sb-wide">{cell.reasons.map(({ text }) => text).join("; ")}</td>
-            <td className="sb-number">{medianText(cell, figures)}</td>
-            <td className="sb-number">{intervalText(cell, figures)}</td>
-            <td className="sb-number">{countText(cell)}</td>
+            <NumberCells of={numbers[index]} />
           </tr>
         ))}
       </ScrollTable>
@@ -269,6 +276,13 @@ function CellLead({
     </Lead>
   );
 }
+
+/** Return the texts of a cell's median, interval and counts. */
+const figureTexts = (cell: MeasuredCell, figures: Figures): string[] => [
+  medianText(cell, figures),
+  intervalText(cell, figures),
+  countText(cell),
+];
 
 const RELATIVE = "relative to the best";
 const timesText = ({ relative_to_best: times }: RankedCell) =>

@@ -3,13 +3,14 @@ import type { Ranking, Study } from "../../api/types";
 import { medianSpec } from "../../charts/medians";
 import { scaleFor } from "../../model/choice";
 import { type ChartData, scaledBy } from "../../model/figures";
-import { namer } from "../../model/ranking";
+import { namer, placeTextOf } from "../../model/ranking";
 import { painter } from "../../ui/colours";
 import type { Theme } from "../../ui/theme";
 
 /** Return the ranked cells as a chart's bars, the best first. */
 export function rankedBars(study: Study, { operation, metric, ranked, excluded }: Ranking): ChartData {
   const name = namer(study, [...ranked, ...excluded]);
+  const placeText = placeTextOf(ranked);
   const bars = ranked.map((line) => ({
     cell: {
       ...line,
@@ -18,7 +19,7 @@ export function rankedBars(study: Study, { operation, metric, ranked, excluded }
       figures: line.spread ? { [metric]: line.spread } : {},
       used: null,
     },
-    name: `${line.place}. ${name(line)}`,
+    name: `${placeText(line).text}. ${name(line)}`,
     spread: line.spread,
     dots: [],
     limit: false,

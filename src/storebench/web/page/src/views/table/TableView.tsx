@@ -20,11 +20,11 @@ import { toHistory, toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { operationsOf } from "../../model/study";
-import { NONE } from "../../model/units";
+import { decimalRoom, NONE } from "../../model/units";
 import { valuesOf } from "../../ui/Controls";
 import { Lead } from "../../ui/Lead";
 import { Menu, MenuGroup } from "../../ui/Menu";
-import { ScrollFrame } from "../../ui/ScrollTable";
+import { NumberCell, ScrollFrame } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 
 const SIZE = 100;
@@ -137,6 +137,10 @@ export function TableView({ run, asked, choose, link }: Props) {
             sort,
           );
           const equal = same.filter(({ text }) => items[0] && text(items[0]) !== NONE);
+          // the room at the end of each number; undefined for a column of words
+          const rooms = columns.map(({ text, number }) =>
+            number ? decimalRoom(items.map(text)) : undefined,
+          );
           const sortBy = (by: string) =>
             choose({ sort: by, order: by === sort && descending ? "ascending" : "descending" });
           return (
@@ -213,20 +217,22 @@ export function TableView({ run, asked, choose, link }: Props) {
                     </tr>
                   </thead>
                   <tbody>
-                    {items.map((attempt) => (
+                    {items.map((attempt, line) => (
                       <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
                         {link ? (
                           <Leads attempt={attempt} turns={turns} choice={{ asked, choose, link }} />
                         ) : null}
-                        {columns.map(({ title, text, hint, number }) => (
-                          <td
-                            key={title}
-                            className={number ? "sb-number" : textClass(text(attempt))}
-                            title={hint?.(attempt) ?? undefined}
-                          >
-                            {text(attempt)}
-                          </td>
-                        ))}
+                        {columns.map(({ title, text, hint }, column) => {
+                          const room = rooms[column]?.[line];
+                          const said = { text: text(attempt), title: hint?.(attempt) ?? undefined };
+                          return room === undefined ? (
+                            <td key={title} className={textClass(said.text)} title={said.title}>
+                              {said.text}
+                            </td>
+                          ) : (
+                            <NumberCell key={title} {...said} room={room} />
+                          );
+                        })}
                       </tr>
                     ))}
                   </tbody>
