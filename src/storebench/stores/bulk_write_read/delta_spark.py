@@ -98,9 +98,9 @@ class DeltaSpark(SparkDriver, DeltaStore):
             kept = KeptTable.of(spec, s3_client)
             if content := kept.content():
                 return CopiedTable.from_kept(kept, content, spec, connection)  # type: ignore[return-value]
-            store = super().of(spec, connection, s3_client)
-            store._kept = kept
-            return store
+            filler = super().of(spec, connection, s3_client)
+            filler._kept = kept
+            return filler
         if server is None or issubclass(cls, DeltaOnFiles):
             return super().of(spec, connection, s3_client)
         store = DeltaSparkOnFiles.of(spec, connection, s3_client)
