@@ -27,7 +27,7 @@ LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
 RUNS = 100  # number of newest runs to search for runs to show
 ALL = 1_000_000  # more than exist
 # The selector of content, which each view has once it shows data.
-FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li)"
+FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li, .sb-store-card)"
 SCHEMES = ("light", "dark")
 
 Run = Mapping[str, Any]  # a row of the list of runs
