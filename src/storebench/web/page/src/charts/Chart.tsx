@@ -4,8 +4,10 @@ import { valueText } from "../model/cells";
 import type { Choice } from "../model/choice";
 import { columnText, heading, textClass } from "../model/format";
 import type { LinkTarget, To } from "../model/lead";
+import { withoutOrigin } from "../model/provenance";
 import { compared, decimalRoom, NONE } from "../model/units";
 import { Lead } from "../ui/Lead";
+import { LongText } from "../ui/Reason";
 import { NumberCell, ScrollTable } from "../ui/ScrollTable";
 import { useTheme } from "../ui/theme";
 import { inTurn, tooltip, viewOf } from "./drawing";
@@ -120,7 +122,9 @@ export function Chart({ description, legend, places, leads, units, caption, chil
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>Figures</summary>
           {/* render the table only when unfolded: with many cells it would be most of the page */}
-          {open ? <Figures {...{ table, places, leads, units }} caption={description} /> : null}
+          {open ? (
+            <Figures {...{ places, leads, units }} table={withoutOrigin(table)} caption={description} />
+          ) : null}
         </details>
       )}
     </figure>
@@ -157,7 +161,11 @@ export function Figures({
     const texts = table.map((line) => text(line[name]));
     return { name, texts, room: decimalRoom(texts), number: isNumber(table, name) };
   });
-  const same = table.length < 2 ? [] : columns.filter(({ texts }) => new Set(texts).size === 1);
+  const same = columns.filter(({ texts, number }, place) => {
+    // of a single line, the words fold
+    if (table.length < 2) return place > 0 && !number;
+    return new Set(texts).size === 1;
+  });
   const shown = columns.filter((column) => !same.includes(column));
   const equal = same.flatMap(({ name, texts }) => (texts[0] === NONE ? [] : `${heading(name)} ${texts[0]}`));
   return (
@@ -165,6 +173,7 @@ export function Figures({
       {equal.length ? <p className="sb-note">Equal in all lines: {equal.join(" · ")}</p> : null}
       <ScrollTable
         label={caption}
+        dense
         columns={[...(linked ? ["leads to"] : []), ...shown.map(({ name }) => heading(name))]}
       >
         {table.map((_line, index) => (
@@ -177,7 +186,7 @@ export function Figures({
                 <NumberCell key={name} text={text} room={room[index] ?? ""} />
               ) : (
                 <td key={name} className={textClass(text)}>
-                  {text}
+                  <LongText text={text} />
                 </td>
               );
             })}

@@ -74,12 +74,12 @@ const LAST: Column[] = [
   { title: "memory of", sort: null, text: (a) => a.figures_cover ?? NONE },
   { title: "client CPU", sort: "client_cpu_share", text: clientCpu, number: true },
   {
-    title: "durability",
+    // what a read delivers, or the durability of a write
+    title: "guarantee",
     sort: null,
-    text: (a) => a.durability ?? NONE,
+    text: (a) => [a.durability, a.delivers].filter(Boolean).join(", ") || NONE,
     hint: (a) => a.durability_stated,
   },
-  { title: "delivers", sort: null, text: (a) => a.delivers ?? NONE },
   {
     title: "server",
     sort: null,

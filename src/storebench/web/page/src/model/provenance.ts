@@ -55,6 +55,16 @@ export function originColumns(origin: Origin, end = ""): Record<string, string |
   };
 }
 
+const ORIGIN = new Set(Object.keys(originColumns(originOf([]))));
+
+/** Return a table without the columns of origins, which the page states once for all charts; an export has them. */
+export const withoutOrigin = (table: Record<string, unknown>[]): Record<string, unknown>[] =>
+  table.map((line) =>
+    Object.fromEntries(
+      Object.entries(line).filter(([name]) => !ORIGIN.has(name.replace(/_(before|after)$/, ""))),
+    ),
+  );
+
 /** Format dates: a single date, or the first and the last. */
 function datesText(dates: string[]): string | null {
   const [first, last] = [dates[0], dates.at(-1)];

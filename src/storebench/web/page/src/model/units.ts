@@ -102,6 +102,15 @@ export function decimalRoom(texts: string[]): string[] {
   return texts.map((text, place) => (most && /\d/.test(text) ? room.slice(decimals[place]?.length) : ""));
 }
 
+/** Split a column's texts into numbers and their unit, if all numbers have the same unit; else the unit is empty. */
+export function withUnit(texts: string[]): { unit: string; numbers: string[] } {
+  const ends = texts.map((text) => /\d( \D+)$/.exec(text)?.[1] ?? "");
+  const [end = "", ...others] = new Set(ends.filter((_, place) => texts[place] !== NONE));
+  if (!end || others.length) return { unit: "", numbers: texts };
+  const without = (text: string) => (text === NONE ? text : text.slice(0, -end.length));
+  return { unit: end.trim(), numbers: texts.map(without) };
+}
+
 /** A text with numbers, and the room at its end that aligns its decimal point with the points of its column. */
 export interface Aligned {
   text: string;

@@ -3,7 +3,7 @@ import type { Aligned } from "../model/units";
 
 interface FrameProps {
   label: string;
-  dense?: boolean;
+  dense?: boolean | undefined;
   children: ReactNode;
 }
 
@@ -33,14 +33,16 @@ interface TableProps {
   label: string;
   columns: readonly string[];
   className?: string;
+  /** Whether the table has small letters and narrow columns. */
+  dense?: boolean | undefined;
   /** The table's rows. */
   children: ReactNode;
 }
 
 /** Show a table with a title for each column, in a frame. */
-export function ScrollTable({ label, columns, className, children }: TableProps) {
+export function ScrollTable({ label, columns, className, dense, children }: TableProps) {
   return (
-    <ScrollFrame label={label}>
+    <ScrollFrame label={label} dense={dense}>
       <table className={className}>
         <thead>
           <tr>

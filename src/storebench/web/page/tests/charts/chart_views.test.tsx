@@ -4,6 +4,7 @@ import type { Attempt, Study } from "../../src/api/types";
 import { Figures } from "../../src/charts/Chart";
 import { Charts } from "../../src/charts/ChartViews";
 import { Phases } from "../../src/charts/PhaseCharts";
+import { withoutOrigin } from "../../src/model/provenance";
 import { painter } from "../../src/ui/colours";
 import { LIGHT } from "../../src/ui/theme";
 import { loadRun } from "../../src/views/run/RunView";
@@ -120,6 +121,19 @@ it("the figures of a chart are aligned at their decimal points", () => {
     ["4.00 s", null],
     ["20.0 s", "0"],
     ["–", null],
+  ]);
+});
+
+it("the words of a single line fold, and the origin of figures is only in the export", () => {
+  const table = [{ store: "mongodb", client: "reference", median: 4 }];
+  render(<Figures table={table} units={{ median: "s" }} caption="medians" />);
+  expect(screen.getByText("Equal in all lines: client reference")).toBeTruthy();
+  expect(screen.getAllByRole("columnheader").map((heading) => heading.textContent)).toEqual([
+    "store",
+    "median",
+  ]);
+  expect(withoutOrigin([{ store: "mongodb", server: "FerretDB", machine_before: "2 CPUs", n: 3 }])).toEqual([
+    { store: "mongodb", n: 3 },
   ]);
 });
 

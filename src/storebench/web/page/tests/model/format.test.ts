@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { cellText, csv, duration, heading, remark, soundness } from "../../src/model/format";
-import { alignedRows, axisTexts, compared, decimalRoom, figureIn, ratioText } from "../../src/model/units";
+import {
+  alignedRows,
+  axisTexts,
+  compared,
+  decimalRoom,
+  figureIn,
+  ratioText,
+  withUnit,
+} from "../../src/model/units";
 import { ATTEMPT, DISTURBED, ENGINE, FAILED, NOT_RUN } from "../data";
 import TABLE from "../figures.json";
 
@@ -142,5 +150,12 @@ describe("a column of numbers", () => {
       ],
     ]);
     expect(alignedRows([])).toEqual([]);
+  });
+
+  it("has its unit once, if all numbers have the same unit", () => {
+    expect(withUnit(["4.00 s", "–", "20.0 s"])).toEqual({ unit: "s", numbers: ["4.00", "–", "20.0"] });
+    expect(withUnit(["4.00 s", "20.0 ms"])).toEqual({ unit: "", numbers: ["4.00 s", "20.0 ms"] });
+    expect(withUnit(["4", "0.23 of 1", "–"]).unit).toBe("");
+    expect(withUnit(["1", "2, try 2"]).unit).toBe("");
   });
 });

@@ -56,9 +56,9 @@ const show = (operation?: string, metric?: string) =>
 const title = () => screen.findByRole("heading");
 const figures = () => {
   unfold();
-  return [...document.querySelectorAll("tbody tr")].map((line) =>
-    [line.children[1], line.children[2]].map((one) => one?.textContent),
-  );
+  // the words of a single line, such as its unit, fold into a sentence
+  const unit = / unit (\S+)/.exec(document.querySelector("details .sb-note")?.textContent ?? "")?.[1];
+  return [...document.querySelectorAll("tbody tr")].map((line) => [line.children[1]?.textContent, unit]);
 };
 
 describe("a cell's history", () => {

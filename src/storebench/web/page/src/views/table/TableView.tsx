@@ -20,10 +20,11 @@ import { toHistory, toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { operationsOf } from "../../model/study";
-import { decimalRoom, NONE } from "../../model/units";
+import { decimalRoom, NONE, withUnit } from "../../model/units";
 import { valuesOf } from "../../ui/Controls";
 import { Lead } from "../../ui/Lead";
 import { Menu, MenuGroup } from "../../ui/Menu";
+import { LongText } from "../../ui/Reason";
 import { NumberCell, ScrollFrame } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 
@@ -137,10 +138,12 @@ export function TableView({ run, asked, choose, link }: Props) {
             sort,
           );
           const equal = same.filter(({ text }) => items[0] && text(items[0]) !== NONE);
-          // the room at the end of each number; undefined for a column of words
-          const rooms = columns.map(({ text, number }) =>
-            number ? decimalRoom(items.map(text)) : undefined,
-          );
+          // of a column of numbers: its unit, the numbers, and the room at the end of each number
+          const numeric = columns.map(({ text, number }) => {
+            if (!number) return undefined;
+            const { unit, numbers } = withUnit(items.map(text));
+            return { unit, numbers, rooms: decimalRoom(numbers) };
+          });
           const sortBy = (by: string) =>
             choose({ sort: by, order: by === sort && descending ? "ascending" : "descending" });
           return (
@@ -199,7 +202,7 @@ export function TableView({ run, asked, choose, link }: Props) {
                   <thead>
                     <tr>
                       {link ? <th scope="col">leads to</th> : null}
-                      {columns.map(({ title, sort: by }) => (
+                      {columns.map(({ title, sort: by }, column) => (
                         <th
                           key={title}
                           scope="col"
@@ -212,6 +215,9 @@ export function TableView({ run, asked, choose, link }: Props) {
                           ) : (
                             title
                           )}
+                          {numeric[column]?.unit ? (
+                            <span className="sb-about"> {numeric[column]?.unit}</span>
+                          ) : null}
                         </th>
                       ))}
                     </tr>
@@ -223,14 +229,19 @@ export function TableView({ run, asked, choose, link }: Props) {
                           <Leads attempt={attempt} turns={turns} choice={{ asked, choose, link }} />
                         ) : null}
                         {columns.map(({ title, text, hint }, column) => {
-                          const room = rooms[column]?.[line];
+                          const { numbers, rooms } = numeric[column] ?? {};
                           const said = { text: text(attempt), title: hint?.(attempt) ?? undefined };
-                          return room === undefined ? (
-                            <td key={title} className={textClass(said.text)} title={said.title}>
-                              {said.text}
-                            </td>
+                          return numbers ? (
+                            <NumberCell
+                              key={title}
+                              {...said}
+                              text={numbers[line] ?? ""}
+                              room={rooms?.[line] ?? ""}
+                            />
                           ) : (
-                            <NumberCell key={title} {...said} room={room} />
+                            <td key={title} className={textClass(said.text)} title={said.title}>
+                              <LongText text={said.text} />
+                            </td>
                           );
                         })}
                       </tr>
@@ -293,7 +304,7 @@ const Box = ({ label, checked, onChange }: { label: string; checked: boolean; on
   </label>
 );
 
-/** Show links to an attempt's phases, its cell's history, and its log in Airflow. */
+/** Show links to an attempt's phases, its log in Airflow, and its cell's history. */
 function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; choice: Choice }) {
   const log = logLink(attempt, turns);
   return (
@@ -301,10 +312,10 @@ function Leads({ attempt, turns, choice }: { attempt: Attempt; turns: Turn[]; ch
       <Lead choice={choice} to={toNext(attempt)}>
         phases
       </Lead>{" "}
+      {log ? <a href={log}>log</a> : null}{" "}
       <Lead choice={choice} to={toHistory(attempt)}>
         history
-      </Lead>{" "}
-      {log ? <a href={log}>log</a> : null}
+      </Lead>
     </td>
   );
 }
