@@ -171,7 +171,7 @@ describe("the view", () => {
   it("has the cells in their places, with verdicts against the best", async () => {
     await show();
     expect(lines("Places")).toEqual([
-      ["the best", "=1", "mongodb reference", "", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "–"],
+      ["best median", "=1", "mongodb reference", "", "2.00 s", "1.90 to 2.10 s", "30 in 5 runs", "1 ×", "–"],
       [
         "cannot tellratio 0.900 to 1.100whytoo noisy: about 14 runs would do",
         "=1",

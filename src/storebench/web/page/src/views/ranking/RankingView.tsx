@@ -288,9 +288,11 @@ const RELATIVE = "relative to the best";
 const timesText = ({ relative_to_best: times }: RankedCell) =>
   times === null ? NONE : `${digits(times, 3)} ×`;
 
-/** Return a line's verdict as a text: `faster` or `slower` for times. */
-const saidOf = ({ unit }: Ranking, { verdict }: RankedCell) =>
-  verdict === "the best" ? verdict : labelText({ verdict, unit });
+/** Return a line's verdict as a text: `faster` or `slower` for times. A best cell that shares its place only has the best median. */
+const saidOf = ({ unit, ranked }: Ranking, { verdict, place }: RankedCell) => {
+  if (verdict !== "the best") return labelText({ verdict, unit });
+  return ranked.filter((cell) => cell.place === place).length > 1 ? "best median" : verdict;
+};
 
 function rangeText({ ratio, ratio_low, ratio_high }: RankedCell): string {
   if (ratio === null || ratio_low === null || ratio_high === null) return "";

@@ -40,7 +40,9 @@ function placeText({ ratio, floor, disturbed }: LiveResult, unit: string, severa
   if (floor) return "floor";
   if (disturbed) return "◆ disturbed";
   if (ratio === null || !several) return "";
-  return ratio === 1 ? "best" : `${digits(ratio, 3)}× ${unit === "s" ? "slower" : "worse"}`;
+  if (ratio === 1) return "best";
+  const times = digits(ratio, 3);
+  return times === "1" ? "as the best" : `${times}× ${unit === "s" ? "slower" : "worse"}`;
 }
 
 function Bars({
