@@ -28,25 +28,23 @@ RUNS = 100  # number of newest runs to search for runs to show
 ALL = 1_000_000  # more than exist
 # The selector of content, which each view has once it shows data.
 FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li, .sb-store-card)"
-SCHEMES = ("light", "dark")
 
 Run = Mapping[str, Any]  # a row of the list of runs
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A view at a width. Its file is `page-NAME.png`, or `page-NAME-dark.png` in the dark scheme, unless it names another file."""
+    """A view at a width. Its file is `page-NAME.png`. `dark`: the NAME of its picture in the dark scheme; empty without such a picture."""
 
     name: str
     view: str
     width: int = WIDE
     dark: str = ""
 
-    def file(self, scheme: str) -> str:
-        """Return the name of the picture's file."""
-        if scheme == "light":
-            return f"page-{self.name}.png"
-        return f"page-{self.dark or f'{self.name}-dark'}.png"
+    def files(self) -> dict[str, str]:
+        """Return the names of the picture's files, by scheme."""
+        schemes = {"light": self.name, "dark": self.dark}
+        return {scheme: f"page-{name}.png" for scheme, name in schemes.items() if name}
 
 
 PICTURES = (
@@ -201,7 +199,7 @@ def _settled(tab: Page) -> None:
     help="Where the pictures go.",
 )
 def main(wanted: str, out: Path) -> None:
-    """Take pictures of the results page, each in light and in dark.
+    """Take pictures of the results page, one of them in the dark scheme.
 
     Views without data are printed with the data that they need, and get no picture.
     """
@@ -222,8 +220,9 @@ def main(wanted: str, out: Path) -> None:
     with sync_playwright() as playwright:
         browser = launched(playwright)
         for picture in PICTURES:
-            for scheme in () if picture.view in lacking else SCHEMES:
-                path = out / picture.file(scheme)
+            files = {} if picture.view in lacking else picture.files()
+            for scheme, name in files.items():
+                path = out / name
                 try:
                     path.write_bytes(take(browser, url, token, shown, picture, scheme))
                 except BrowserError as error:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.pictures import IMAGES, PICTURES, RUNS, SCHEMES, Shown, named, richest, shown_of
+from bench.pictures import IMAGES, PICTURES, RUNS, Shown, named, richest, shown_of
 from storebench.errors import SpecError
 
 
@@ -85,8 +85,8 @@ def test_an_address_names_what_is_seen():
 
 
 def test_each_picture_has_a_file_of_its_own_and_the_documentation_shows_only_such():
-    files = [picture.file(scheme) for picture in PICTURES for scheme in SCHEMES]
-    assert len(set(files)) == len(files) == 2 * 11
+    files = [name for picture in PICTURES for name in picture.files().values()]
+    assert len(set(files)) == len(files) == 12
     docs = IMAGES.parent
     texts = [path.read_text() for path in (*docs.rglob("*.md"), docs.parent / "README.md")]
     used = {Path(name).name for name in IMAGES.iterdir() if any(name.name in text for text in texts)}
