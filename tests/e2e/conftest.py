@@ -1,5 +1,6 @@
 """A running stack, its cluster, and single attempts in pods of their own."""
 
+import json
 import os
 import time
 import uuid
@@ -15,7 +16,7 @@ from storebench.s3 import client_for
 from storebench.study.cell import Cell
 from tests.bulk import bulk_study, spec_for
 from tests.e2e.browser import chromium, token, url, visit
-from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, S3_SECRET, SEED, collections, pod
+from tests.e2e.harness import BUCKET, NAMESPACE, ROWS, S3_SECRET, SEED, collections, pod, storebench
 
 __all__ = ["chromium", "token", "url", "visit"]
 
@@ -40,20 +41,30 @@ def airflow(url):
 
 @pytest.fixture(scope="session")
 def runs(airflow):
-    """Return the ids of a run of two stores with three repeats, and of a run with a single repeat. The page's tests share the runs."""
-    study, found = "bulk_write_read", []
+    """Return the ids of a run of two stores with three repeats, and of a run with a single repeat. The page's tests share the runs.
+
+    A run with a disturbed attempt is repeated: comparisons exclude such attempts, and the machine may have other work.
+    """
+    return [f"bulk_write_read/{undisturbed_run(airflow, repeats)}" for repeats in (3, 1)]
+
+
+def undisturbed_run(airflow, repeats, tries=3):
+    """Run null and mongodb with these repeats, until no other work on the node has disturbed a run. Return the last run's id in Airflow."""
     conf = {
         "rows": ROWS,
         "seed": SEED,
         "stores": ["null", "mongodb"],
         "clients": ["reference"],
         "batch": ["500"],
+        "repeats": repeats,
     }
-    for repeats in (3, 1):
-        run = airflow.trigger(study, {**conf, "repeats": repeats})
-        assert airflow.wait(study, run, print) == "success"
-        found.append(f"{study}/{run}")
-    return found
+    for _ in range(tries):
+        run = airflow.trigger("bulk_write_read", conf)
+        assert airflow.wait("bulk_write_read", run, print) == "success"
+        rows = json.loads(storebench("results", "--run", run, "--format", "json").stdout)
+        if not any(row["disturbed"] for row in rows):
+            break
+    return run
 
 
 @pytest.fixture(scope="session")
