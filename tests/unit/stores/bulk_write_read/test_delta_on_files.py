@@ -22,8 +22,9 @@ FOLDER = "storebench/t"
 
 
 def spec_of(store, operation="write"):
+    key = f"bulk_write_read/{store}/reference/rows=1/seed=7"
     return AttemptSpec(
-        operation, "k", "bulk_write_read", store, "reference", {}, 1, 7, "t", "b", "datasets/x/", "r/"
+        operation, key, "bulk_write_read", store, "reference", {}, 1, 7, "t", "b", "datasets/x/", "r/"
     )
 
 
