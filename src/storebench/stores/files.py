@@ -108,7 +108,7 @@ class S3Files(Files):
 
     def entries(self, folder: str) -> dict[str, int] | None:
         entries: dict[str, int] = {}
-        for key, size in self._objects(folder):
+        for key, size in self.objects(folder):
             name, _, rest = key.removeprefix(f"{folder}/").partition("/")
             if name:
                 entries[name] = 0 if rest else size
@@ -122,17 +122,18 @@ class S3Files(Files):
         return data
 
     def disk_bytes(self, folder: str) -> int:
-        return sum(size for _, size in self._objects(folder))
+        return sum(size for _, size in self.objects(folder))
 
     def remove(self, folder: str) -> None:
-        keys = [{"Key": key} for key, _ in self._objects(folder)]
+        keys = [{"Key": key} for key, _ in self.objects(folder)]
         for first in range(0, len(keys), 1000):
             with s3.errors(self._client, self._bucket, folder):
                 self._client.delete_objects(
                     Bucket=self._bucket, Delete={"Objects": keys[first : first + 1000], "Quiet": True}
                 )
 
-    def _objects(self, folder: str) -> Iterator[tuple[str, int]]:
+    def objects(self, folder: str) -> Iterator[tuple[str, int]]:
+        """Yield the key and the size in bytes of each object below a folder."""
         with s3.errors(self._client, self._bucket, folder):
             pages = self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._bucket, Prefix=f"{folder}/"

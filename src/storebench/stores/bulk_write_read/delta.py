@@ -17,6 +17,7 @@ from storebench.protocol.figures import Cover
 from storebench.redact import redacted
 from storebench.stores.base import Durability
 from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, finer
+from storebench.stores.files import S3Files
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -75,24 +76,15 @@ class DeltaStore(TableStore):
 
     def size_bytes(self) -> int | None:
         with suppress(StorebenchError):
-            return sum(int(item["Size"]) for items in self._objects() for item in items)
+            return self._files.disk_bytes(self.key)
         return None
 
     def drop(self) -> None:
-        client, bucket = self.source.s3_client, self.source.bucket
-        for items in self._objects():
-            keys: list[Any] = [{"Key": item["Key"]} for item in items]
-            with s3.errors(client, bucket, self.key):
-                client.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+        self._files.remove(self.key)
 
-    def _objects(self) -> Iterator[list[Any]]:
-        """Yield pages of the table's objects as S3 lists them, without empty pages."""
-        client, bucket = self.source.s3_client, self.source.bucket
-        with s3.errors(client, bucket, self.key):
-            pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{self.key}/")
-            for page in pages:
-                if items := page.get("Contents"):
-                    yield items
+    @property
+    def _files(self) -> S3Files:
+        return S3Files(self.source.s3_client, self.source.bucket)
 
     @property
     def storage_options(self) -> dict[str, str]:

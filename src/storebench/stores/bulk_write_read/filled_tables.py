@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +15,7 @@ from storebench.errors import SpecError
 from storebench.stores.base import Server
 from storebench.stores.bulk_write_read.base import WRITE
 from storebench.stores.bulk_write_read.delta import DeltaStore
+from storebench.stores.files import S3Files
 from storebench.study.cell import Cell
 from storebench.study.dataset import MANIFEST
 from storebench.version import code_version
@@ -67,7 +68,8 @@ class KeptTable:
         with s3.errors(self.client, self.bucket, prefix):
             self._remove_other_code()
             # Hadoop also writes an empty object for each folder, such as `_delta_log/`. No reader needs these objects.
-            keys = [item.removeprefix(f"{key}/") for item in self._keys(f"{key}/") if not item.endswith("/")]
+            objects = S3Files(self.client, self.bucket).objects(key)
+            keys = [item.removeprefix(f"{key}/") for item, _ in objects if not item.endswith("/")]
             for name in keys:
                 self._copy(f"{key}/{name}", prefix + name)
             described = {"name": server.name, "version": server.version, "settings": dict(server.settings)}
@@ -87,15 +89,11 @@ class KeptTable:
     def _copy(self, key: str, to: str) -> None:
         self.client.copy({"Bucket": self.bucket, "Key": key}, self.bucket, to)
 
-    def _keys(self, prefix: str) -> Iterator[str]:
-        for page in self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix):
-            yield from (item["Key"] for item in page.get("Contents", []))
-
     def _remove_other_code(self) -> None:
-        current = f"{self.folder}{code_version()}/"
-        for key in self._keys(self.folder):
-            if not key.startswith(current):
-                self.client.delete_object(Bucket=self.bucket, Key=key)
+        files = S3Files(self.client, self.bucket)
+        for version in files.entries(self.folder.removesuffix("/")) or ():
+            if version != code_version():
+                files.remove(f"{self.folder}{version}")
 
 
 class CopiedTable(DeltaStore):
