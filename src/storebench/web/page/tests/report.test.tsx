@@ -85,44 +85,35 @@ it("a report is of the study in its file", async () => {
   expect(cost.closest("figure")?.textContent).toContain("median 0.100 USD");
 });
 
+/** The content of a report in which nothing was measured. */
+const NOTHING = {
+  turns: [],
+  cells: [],
+  warm_ups: [],
+  artifacts: [],
+  phases: [],
+  claims: NO_CLAIMS,
+  overview: [],
+  environments: [],
+};
+
 it("a report of a run of which nothing counts names it", async () => {
-  const cells = [cellOf(FAILED)];
-  const none = {
-    turns: [],
-    warm_ups: [],
-    artifacts: [],
-    phases: [],
-    claims: NO_CLAIMS,
-    overview: [],
-    environments: [],
-  };
-  await report({ run: RUN, study: BULK, cells, ...none });
+  await report({ run: RUN, study: BULK, ...NOTHING, cells: [cellOf(FAILED)] });
   expect(screen.getByText("1 attempt is in no median: 1 failed")).toBeTruthy();
 });
 
 it("a run of a site leads back to all runs, and a report by itself to nothing", async () => {
-  const none = {
-    turns: [],
-    cells: [],
-    warm_ups: [],
-    artifacts: [],
-    phases: [],
-    claims: NO_CLAIMS,
-    overview: [],
-    environments: [],
-  };
-  await report({ home: "../../index.html", run: RUN, study: BULK, ...none });
+  await report({ home: "../../index.html", run: RUN, study: BULK, ...NOTHING });
   const home = screen.getByRole("link", { name: "All runs" });
   expect(home.getAttribute("href")).toBe("../../index.html");
   vi.resetModules();
-  await report({ run: RUN, study: BULK, ...none });
+  await report({ run: RUN, study: BULK, ...NOTHING });
   expect(screen.queryByRole("link")).toBeNull();
 });
 
 it("a report begins with the answer for each operation of its run", async () => {
-  const none = { turns: [], cells: [], warm_ups: [], artifacts: [], phases: [], claims: NO_CLAIMS };
   const read = { ...RANKING, operation: "read", ranked: [...RANKING.ranked].reverse() };
-  await report({ run: RUN, study: BULK, ...none, environments: [], overview: [RANKING, read] });
+  await report({ run: RUN, study: BULK, ...NOTHING, overview: [RANKING, read] });
   const card = screen.getByRole("region", { name: "Overview" });
   expect(within(card).getByText(/Write: mongodb reference is fastest\./)).toBeTruthy();
   const bars = within(card).getAllByRole("list", { name: /from the best to the worst/ });

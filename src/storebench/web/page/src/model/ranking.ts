@@ -143,11 +143,14 @@ export interface PlaceText {
   words: string;
 }
 
+/** Return whether another ranked cell has the place of this cell. */
+export const isShared = (ranked: RankedCell[], { place }: RankedCell): boolean =>
+  ranked.filter((cell) => cell.place === place).length > 1;
+
 /** Return a function that writes the place of a ranked cell. */
 export function placeTextOf(ranked: RankedCell[]): (cell: RankedCell) => PlaceText {
-  const isShared = ({ place }: RankedCell) => ranked.filter((cell) => cell.place === place).length > 1;
   return (cell) =>
-    isShared(cell)
+    isShared(ranked, cell)
       ? { text: `=${cell.place}`, words: `shared place ${cell.place}` }
       : { text: String(cell.place), words: `place ${cell.place}` };
 }

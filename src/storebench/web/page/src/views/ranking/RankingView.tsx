@@ -14,6 +14,7 @@ import {
   countText,
   figuresOf,
   intervalText,
+  isShared,
   type MeasuredCell,
   medianText,
   missingIn,
@@ -289,9 +290,10 @@ const timesText = ({ relative_to_best: times }: RankedCell) =>
   times === null ? NONE : `${digits(times, 3)} ×`;
 
 /** Return a line's verdict as a text: `faster` or `slower` for times. A best cell that shares its place only has the best median. */
-const saidOf = ({ unit, ranked }: Ranking, { verdict, place }: RankedCell) => {
+const saidOf = ({ unit, ranked }: Ranking, cell: RankedCell) => {
+  const { verdict } = cell;
   if (verdict !== "the best") return labelText({ verdict, unit });
-  return ranked.filter((cell) => cell.place === place).length > 1 ? "best median" : verdict;
+  return isShared(ranked, cell) ? "best median" : verdict;
 };
 
 function rangeText({ ratio, ratio_low, ratio_high }: RankedCell): string {
