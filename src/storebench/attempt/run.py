@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from storebench import redact
 from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.node import NodeCounters, figures, strangers
+from storebench.attempt.parts.part import Part
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
@@ -44,6 +47,7 @@ class Attempt:
         self._sampler.start()
         self._disturbances: list[str] = []
         self._watch = Watch()
+        self.part = Part()
 
     def run(self) -> None:
         """Run all phases of the attempt. Raises a StorebenchError if the attempt fails."""
@@ -120,6 +124,29 @@ class Attempt:
         self.result.not_judged = disturbance.why_not_judged(node, others, wall_s)
         if perhaps := disturbance.perhaps_of_node(node, others, wall_s, cores=cores):
             self.possibly_disturbed(perhaps)
+
+    def begin(self, lead_s: float = 0.0) -> float:
+        """Wait until all parts of the operation are ready. Return the second of their common begin on this pod's monotonic clock.
+
+        `lead_s`: the least seconds between the return of this method and the begin. The method does not wait for the begin.
+        """
+        return time.monotonic() + lead_s
+
+    def agree(self, name: str, value: Any, decide: Callable[[list[Any]], Any]) -> Any:
+        """Send `value` to the leader, and return the leader's decision, which is the same in all parts.
+
+        `name`: the name of the step, the same in all parts. `value`, and the result of `decide`: JSON values. `decide` is called on the leader
+        alone, with the values of all parts in the order of their numbers.
+        """
+        return decide([value])
+
+    def gather(self, tally: Any) -> list[Any] | None:
+        """Leave this part's result with the leader. Return the tallies of all parts in the order of their numbers; None except on the leader.
+
+        `tally`: a JSON value by which the leader verifies the whole. The figures of the parts become the attempt's figures, by
+        `Metric.merge`. Called once, after `measuring`; a part that is not the leader then only has to end.
+        """
+        return [tally]
 
     def seconds_in(self, phase: str) -> float:
         """Return the seconds of a phase so far."""

@@ -23,6 +23,9 @@ from storebench.study.run_params import RunParams, study_values
 
 Better = Literal["lower", "higher", "neither"]
 Kind = Literal["scalar", "histogram", "series"]
+# How the figures of an operation's parts become one figure: their sum; the largest; the time from the common start to the last part's end; or
+# the figure that the leader computes from the whole.
+Merge = Literal["sum", "max", "span", "leader"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Axis:
     )
     of_copies: bool = False  # True: all values are the same work at servers that hold one copy of the data
     workload: bool = False  # True: its values ask for different work, whose figures are not compared
+    # The value of cells that do not name the axis although the axis applies to them: cells measured before the axis existed keep their keys
+    implied: str = ""
 
     @computed_field(description="Whether all values are numbers")  # type: ignore[prop-decorator] # mypy's limit
     @property
@@ -97,6 +102,9 @@ class Metric:
     better: Better = "lower"
     kind: Kind = "scalar"
     by_cover: bool = False  # figures of a client and of an engine never share a chart
+    # For operations that several pods do together (`Store.divides`). None: such an operation cannot report the figure. A histogram needs no
+    # rule, because counts are added. A series is merged second by second.
+    merge: Merge | None = None
 
     # In the API's description, fields with defaults are always present
     __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)

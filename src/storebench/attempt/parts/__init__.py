@@ -1,0 +1,1 @@
+"""Do one operation by several pods, the parts of the attempt."""
