@@ -35,6 +35,8 @@ class AttemptSpec:
     results: str
     method_version: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
+    # For an operation that several pods do together: how their figures become one figure (`Metric.merge`), by the metric's name
+    merges: Mapping[str, str] = field(default_factory=dict)
     version: int = protocol.VERSION
 
     @property

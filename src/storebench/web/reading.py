@@ -132,8 +132,13 @@ class Reading(Queries):
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
         """Return a run's turns in order, then the skipped cells."""
         rows = self._all(TURNS, (run_id, limit, offset))
+        axes = self.axes_of(row["cell_key"] for row in rows)
         return [
-            {**row, **figures.named(row["cell_key"]), "task_group": NodePool(row["node_pool"]).group}
+            {
+                **row,
+                **figures.named(row["cell_key"], axes[row["cell_key"]]),
+                "task_group": NodePool(row["node_pool"]).group,
+            }
             for row in rows
         ]
 
@@ -214,9 +219,13 @@ class Reading(Queries):
         """Add to each attempt the parts of its cell's key, and the `machine` that it ran on: number of CPUs, CPU model, memory in GiB. None
         for an unknown machine.
         """
-        known = self.machines(attempts)
+        known, axes = self.machines(attempts), self.axes_of(row["cell_key"] for row in attempts)
         rows = [
-            {**row, **figures.named(row["cell_key"]), "machine": known.get(row["environment_hash"] or "")}
+            {
+                **row,
+                **figures.named(row["cell_key"], axes[row["cell_key"]]),
+                "machine": known.get(row["environment_hash"] or ""),
+            }
             for row in attempts
         ]
         return cast("list[AttemptRow]", rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psycopg import Cursor, errors, sql
 
@@ -10,7 +10,7 @@ from storebench.errors import SpecError
 from storebench.results.database.connection import Row
 from storebench.study.model import Axis, Metric
 from storebench.study.record import StudyRecord
-from storebench.study.reserved import TABLES
+from storebench.study.reserved import CLIENT, STORE, TABLES
 
 # The suffix of each view of a study, and the common view that it reads.
 VIEWS = {"": "results", "_latest": "latest", "_newest": "newest", "_summary": "summary"}
@@ -53,14 +53,34 @@ def _view(study: str, suffix: str) -> sql.Composable:
 
 
 def _axes(axes: Iterable[Axis]) -> Iterator[sql.Composable]:
-    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
+    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value.
+
+    A cell to which the axis applies has the axis's implied value unless the cell names another.
+    """
+    texts: dict[str, sql.Composable] = {}  # the values as texts, by axis
     for axis in axes:
-        text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
+        named = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
+        text: sql.Composable = named
+        if axis.implied:
+            text = sql.SQL("coalesce({}, CASE WHEN {} THEN {} END)").format(
+                named, _applies(axis, texts), sql.Literal(axis.implied)
+            )
+        texts[axis.name] = text
         if axis.numeric:
             text = sql.SQL("CASE WHEN {0} ~ {1} THEN {0}::integer END").format(
                 text, sql.Literal(WHOLE_NUMBER)
             )
         yield sql.SQL("{} AS {}").format(text, sql.Identifier(axis.name))
+
+
+def _applies(axis: Axis, texts: Mapping[str, sql.Composable]) -> sql.Composable:
+    """Return the condition for rows of cells to which the axis applies. `texts`: the values of the axes before this one."""
+    places = {**texts, STORE: sql.SQL("split_part(r.store, '@', 1)"), CLIENT: sql.SQL("r.client")}
+    conditions = [
+        sql.SQL("{} = ANY({})").format(places[name], sql.Literal(list(values)))
+        for name, values in axis.where.items()
+    ]
+    return sql.SQL(" AND ").join(conditions) if conditions else sql.SQL("true")
 
 
 def _metrics(metrics: Iterable[Metric]) -> Iterator[sql.Composable]:
