@@ -7,7 +7,7 @@ is called however a pod ended, before the pod is deleted; `is_istio_enabled` whe
 the provider repeats the request; `_get_ti_pod_labels` and `labels_of_task` for an argument with the labels that identify a task's pods;
 `execute_within` when the provider has a limit for the whole life of a pod and can follow a given pod; `name_of_started_pod` when the
 provider returns the name; `await_pod_start` when the provider has a callback that is called as soon as the pod runs, before it waits for the pod's end
-and also for a pod that it follows. `LABELS_OF_TASKS` are the labels of `_get_ti_pod_labels`, `build_pod_request_obj` and `patch_already_checked`.
+and also for a pod that it follows.
 """
 
 from __future__ import annotations
@@ -25,22 +25,6 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.compat.pod_manager import PromptPodManager
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again
-
-# The labels that the provider gives the pod of a task. By some of them, the provider finds the pod again.
-LABELS_OF_TASKS = frozenset(
-    [
-        "dag_id",
-        "task_id",
-        "run_id",
-        "map_index",
-        "try_number",
-        "parent_dag_id",
-        "kubernetes_pod_operator",
-        "airflow_version",
-        "airflow_kpo_in_cluster",
-        KubernetesPodOperator.POD_CHECKED_KEY,
-    ]
-)
 
 
 class ObservedPodOperator(KubernetesPodOperator):

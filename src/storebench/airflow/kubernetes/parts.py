@@ -12,7 +12,7 @@ from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from storebench.airflow.compat.pod_operator import LABELS_OF_TASKS
+from storebench.airflow.compat.kubernetes_provider import LABELS_OF_TASKS
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import LABEL
 from storebench.errors import StorebenchError
@@ -146,6 +146,13 @@ def pods_of_job(client: k8s_client.CoreV1Api, namespace: str, name: str) -> list
         lambda: client.list_namespaced_pod(namespace, label_selector=f"{JOB_OF_POD}={name}")
     ).items
     return sorted(pods, key=number_of)
+
+
+def why_not_made(client: k8s_client.CoreV1Api, namespace: str, name: str) -> str | None:
+    """Return the newest reason why Kubernetes could not make a pod of a Job; None without a reason."""
+    of_job = f"involvedObject.kind=Job,involvedObject.name={name},reason=FailedCreate"
+    events = ask_again(lambda: client.list_namespaced_event(namespace, field_selector=of_job)).items
+    return events[-1].message if events else None
 
 
 def number_of(pod: k8s.V1Pod) -> int:

@@ -36,6 +36,7 @@ class DividedStepOperator(CellStepOperator):
         super().__init__(**kwargs)
         self.pods = 1
         self.wait_s = 0  # how long the leader waits for the other pods
+        self.not_started: parts.PartsFailed | None = None
         self.has_parts = False  # whether the other pods' Job may exist
 
     def use_step(self, step: Step, filler: str = "") -> AttemptSpec:
@@ -65,19 +66,24 @@ class DividedStepOperator(CellStepOperator):
         if current.status.phase in ENDED_PHASES:
             return
         self.has_parts = True
-        parts.start(self.client, self.pod_request_obj, self.CONTAINER, self.pods, current, self.wait_s)
+        try:
+            parts.start(self.client, self.pod_request_obj, self.CONTAINER, self.pods, current, self.wait_s)
+        except parts.PartsFailed as error:
+            self.not_started = error  # the provider raises an error of its own in its place
+            raise
 
     def read_result(self, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
         """Return the ended pod's complete result, with Kubernetes' reason if another pod of the attempt has failed."""
-        result = super().read_result(spec, failure)
+        result = super().read_result(spec, self.not_started or failure)
         if not self.has_parts or self.is_stopped or result.status == "verified":
             return result
         try:
             failures = self.failures_of_parts(result.error_kind == PART_FAILED)
+            not_made = self.why_not_made()
         except (ApiException, HTTPError) as error:
             self.log.warning("The pods of the other parts cannot be read: %s", error_text(error))
             return result
-        return with_failures_of_parts(result, failures)
+        return with_failures_of_parts(result, failures, not_made)
 
     def failures_of_parts(self, lost: bool) -> list[tuple[k8s.V1Pod, AttemptResult]]:
         """Return the other pods that Kubernetes says have failed or have not started, with the reasons.
@@ -98,6 +104,13 @@ class DividedStepOperator(CellStepOperator):
         parts.soon(known, REASON_WITHIN_S)
         return failures
 
+    def why_not_made(self) -> str | None:
+        """Return why Kubernetes did not make pods of the Job, such as a quota; None if it made all pods."""
+        name, namespace = parts.job_name(self.attempt), self.namespace_of_pods()
+        if len(parts.pods_of_job(self.client, namespace, name)) >= self.pods - 1:
+            return None
+        return parts.why_not_made(self.client, namespace, name)
+
     def remove_pod(self) -> None:
         """Remove the pod whose row is recorded, and the attempt's other pods."""
         self.remove_parts()
@@ -117,12 +130,18 @@ class DividedStepOperator(CellStepOperator):
 
 
 def with_failures_of_parts(
-    result: AttemptResult, failures: list[tuple[k8s.V1Pod, AttemptResult]]
+    result: AttemptResult, failures: list[tuple[k8s.V1Pod, AttemptResult]], not_made: str | None = None
 ) -> AttemptResult:
-    """Return a failed result with the failures of parts that Kubernetes knows. The kind of the first failure replaces PART_FAILED."""
-    if not failures:
+    """Return a failed result with the failures of parts that Kubernetes knows. The kind of the first failure replaces PART_FAILED.
+
+    `not_made`: why Kubernetes did not make a part's pod.
+    """
+    if not failures and not not_made:
         return result
     text = parts.texts_of([(pod, reason.error or "") for pod, reason in failures])
-    kind = failures[0][1].error_kind if result.error_kind == PART_FAILED else result.error_kind
+    if not_made:
+        text = "; ".join(filter(None, [text, f"not all parts have a pod: {not_made}"]))
+    known = failures[0][1].error_kind if failures else "unschedulable"
+    kind = known if result.error_kind == PART_FAILED else result.error_kind
     leader = f". The leader says: {result.error}" if result.error else ""
     return replace(result, error_kind=kind, error=f"{text[0].upper()}{text[1:]}{leader}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from psycopg import Cursor, errors, sql
 
@@ -52,35 +52,44 @@ def _view(study: str, suffix: str) -> sql.Composable:
     return sql.Identifier("storebench", study + suffix)
 
 
-def _axes(axes: Iterable[Axis]) -> Iterator[sql.Composable]:
-    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value.
+def values_of(axes: Iterable[Axis], alias: str = "r") -> dict[str, sql.Composable]:
+    """Return SQL for a row's value on each axis as a text, NULL where the axis does not apply. `alias`: of a view with `axes`, `store` and
+    `client`.
 
-    A cell to which the axis applies has the axis's implied value unless the cell names another.
+    A cell whose key does not name an axis that applies has the axis's implied value.
     """
-    texts: dict[str, sql.Composable] = {}  # the values as texts, by axis
+    texts: dict[str, sql.Composable] = {}
     for axis in axes:
-        named = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
-        text: sql.Composable = named
+        text: sql.Composable = sql.SQL("({}.axes ->> {})").format(sql.SQL(alias), sql.Literal(axis.name))
         if axis.implied:
             text = sql.SQL("coalesce({}, CASE WHEN {} THEN {} END)").format(
-                named, _applies(axis, texts), sql.Literal(axis.implied)
+                text, _applies(axis, texts, alias), sql.Literal(axis.implied)
             )
         texts[axis.name] = text
+    return texts
+
+
+def _applies(axis: Axis, texts: Mapping[str, sql.Composable], alias: str) -> sql.Composable:
+    """Return the condition for rows of cells to which the axis applies. `texts`: the values of the axes before this one."""
+    base_name = sql.SQL("split_part({}.store, '@', 1)").format(sql.SQL(alias))
+    places = {**texts, STORE: base_name, CLIENT: sql.SQL("{}.client").format(sql.SQL(alias))}
+    conditions = [
+        sql.SQL("{} IN ({})").format(places[name], sql.SQL(", ").join(map(sql.Literal, values)))
+        for name, values in axis.where.items()
+    ]
+    return sql.SQL(" AND ").join(conditions) if conditions else sql.SQL("true")
+
+
+def _axes(axes: Sequence[Axis]) -> Iterator[sql.Composable]:
+    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
+    texts = values_of(axes)
+    for axis in axes:
+        text = texts[axis.name]
         if axis.numeric:
             text = sql.SQL("CASE WHEN {0} ~ {1} THEN {0}::integer END").format(
                 text, sql.Literal(WHOLE_NUMBER)
             )
         yield sql.SQL("{} AS {}").format(text, sql.Identifier(axis.name))
-
-
-def _applies(axis: Axis, texts: Mapping[str, sql.Composable]) -> sql.Composable:
-    """Return the condition for rows of cells to which the axis applies. `texts`: the values of the axes before this one."""
-    places = {**texts, STORE: sql.SQL("split_part(r.store, '@', 1)"), CLIENT: sql.SQL("r.client")}
-    conditions = [
-        sql.SQL("{} = ANY({})").format(places[name], sql.Literal(list(values)))
-        for name, values in axis.where.items()
-    ]
-    return sql.SQL(" AND ").join(conditions) if conditions else sql.SQL("true")
 
 
 def _metrics(metrics: Iterable[Metric]) -> Iterator[sql.Composable]:
