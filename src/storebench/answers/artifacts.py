@@ -116,7 +116,7 @@ def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> li
         if counted:
             entries.append(
                 CellArtifacts(
-                    **named(group[0]["cell_key"]),
+                    **named(group[0]["cell_key"], group[0].get("axes")),
                     operation=group[0]["operation"],
                     n=len(counted),
                     percentiles={name: histogram.curve(contents) for name, contents in histograms.items()},

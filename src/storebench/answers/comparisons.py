@@ -154,13 +154,15 @@ class _Sides:
             queries.machines(row for side in comparison.attempts for rows in side.values() for row in rows)
         )
         self._comparison = comparison
+        keys = [before for before, _ in comparison.cells.values()]
+        self._axes = queries.axes_of(keys)
 
     def of(self, key: Key) -> dict[str, Any]:
         """Return the fields of Compared."""
         before, after = (self._origins.of(side.get(key, ())) for side in self._comparison.attempts)
         cell_before, cell_after = self._comparison.cells[key]
         return {
-            **named(cell_before),
+            **named(cell_before, self._axes[cell_before]),
             "operation": key[1],
             "cell_key_after": cell_after,
             "remarks": self._comparison.remarks[key],

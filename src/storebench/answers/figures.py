@@ -24,15 +24,18 @@ Attempts = TypeVar("Attempts", bound=Mapping[str, Any])  # rows with cell_key an
 _STATED = itemgetter("server_name", "server_version", "durability", "environment_hash", "code_version")
 
 
-def named(cell_key: str) -> dict[str, Any]:
-    """Return the fields of CellName for a cell's key."""
+def named(cell_key: str, axes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the fields of CellName for a cell's key.
+
+    `axes`: the cell's values from `Planning.values_of`; None: only the values that the key names.
+    """
     cell = Cell.from_key(cell_key)
     return {
         "cell_key": cell_key,
         "study": cell.study,
         "store": cell.store,
         "client": cell.client,
-        "axes": dict(cell.axes),
+        "axes": dict(cell.axes if axes is None else axes),
         "rows": cell.rows,
         "seed": cell.seed,
     }
@@ -63,7 +66,7 @@ def figures_answer(rows: Iterable[AttemptRow]) -> list[CellFigures]:
     used = {(used_hours.cell_key, used_hours.operation): used_hours for used_hours in hours(rows)}
     return [
         CellFigures(
-            **named(group[0]["cell_key"]),
+            **named(group[0]["cell_key"], group[0].get("axes")),
             operation=group[0]["operation"],
             attempts=[Attempt.model_validate(row) for row in group],
             figures=_spreads(group),
@@ -140,7 +143,7 @@ def phases_answer(typical: Sequence[AttemptRow], phases: Iterable[Row]) -> list[
         seconds[phase["attempt_id"]][phase["name"]] = phase["seconds"]
     return [
         CellPhases(
-            **named(row["cell_key"]),
+            **named(row["cell_key"], row.get("axes")),
             operation=row["operation"],
             attempt=Attempt.model_validate(row),
             phases=seconds[row["attempt_id"]],

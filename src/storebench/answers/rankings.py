@@ -161,12 +161,12 @@ def ranking_answer(queries: Queries, ranking: domain.Ranking) -> Ranking:
         alike=question.alike,
         margin_percent=round(question.margin * 100, 6),
         ranked=[
-            RankedCell.model_validate({**_cell(line.measured, origins), **_comparison(line)})
+            RankedCell.model_validate({**_cell(ranking, line.measured, origins), **_comparison(line)})
             for line in ranking.lines
         ],
         excluded=[
             ExcludedCell(
-                **_cell(cell.measured, origins),
+                **_cell(ranking, cell.measured, origins),
                 reasons=[Exclusion.model_validate(vars(reason)) for reason in cell.reasons],
             )
             for cell in ranking.excluded
@@ -176,11 +176,11 @@ def ranking_answer(queries: Queries, ranking: domain.Ranking) -> Ranking:
     )
 
 
-def _cell(measured: Measured, origins: Origins) -> dict[str, Any]:
+def _cell(ranking: domain.Ranking, measured: Measured, origins: Origins) -> dict[str, Any]:
     """Return the fields of MeasuredCell."""
     first = next(iter(measured.counted if measured.summary else ()), {})
     return {
-        **named(measured.cell.key),
+        **named(measured.cell.key, ranking.study.values_of(measured.cell)),
         "spread": measured.summary and spread_of(measured.summary),
         "runs": len(measured.runs),
         "guarantee": measured.guarantee,

@@ -112,7 +112,7 @@ def by_of(cells: Sequence[Cell], study: Study | None) -> str | None:
     keys = {cell.key for cell in cells}
     for place, values in _places(cells, study):
         for before, after in itertools.combinations(values, 2):
-            by = By(place, before, after)
+            by = By(place, before, after, study)
             if any(by.in_before(cell.key) in keys for cell in cells if by.value(cell.key) == after):
                 return f"{place}={before},{after}"
     return None
@@ -128,5 +128,6 @@ def _places(cells: Sequence[Cell], study: Study | None) -> Iterator[tuple[str, l
     stores = list(dict.fromkeys(cell.store for cell in cells))
     yield STORE, sorted(stores, key=only_limit)
     yield CLIENT, list(dict.fromkeys(cell.client for cell in cells))
-    for axis in dict.fromkeys(name for cell in cells for name, _ in cell.axes):
-        yield axis, list(dict.fromkeys(value for cell in cells if (value := cell.value(axis))))
+    axes = [study.values_of(cell) if study else dict(cell.axes) for cell in cells]
+    for axis in dict.fromkeys(name for values in axes for name in values):
+        yield axis, list(dict.fromkeys(values[axis] for values in axes if axis in values))

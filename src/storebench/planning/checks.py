@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from storebench.errors import SpecError
 from storebench.servers.capacity import GIB
 from storebench.study.cell import Cell
 from storebench.study.model import Study
+from storebench.study.reserved import PODS
+from storebench.study.run_params import RunParams
 
 # The environment variable with the parts of the embedded stack that this process can use, separated by spaces.
 EMBEDDED = "STOREBENCH_EMBEDDED"
@@ -55,6 +57,18 @@ def not_held(study: Study, cells: Iterable[Cell], manifest: Mapping[str, Any]) -
                     f"{cell.store} cannot give this dataset back to its client {cell.client}: {reason}"
                 )
     return reasons
+
+
+def text_of_several_pods(study: Study, cells: Collection[Cell], params: RunParams) -> str:
+    """Return what the nodes must have for operations that several pods do together; empty if each operation has one pod."""
+    pods_of_cells = [int(study.values_of(cell).get(PODS, "1")) for cell in cells]
+    most, divided = max(pods_of_cells, default=1), sum(pods > 1 for pods in pods_of_cells)
+    if most == 1:
+        return ""
+    return (
+        f"{divided:,} of {len(cells):,} cells divide operations among up to {most} pods. All pods of an operation run at the same time, so the"
+        f" nodes need {most} x {params['pod_cpu']} CPU and {most} x {params['pod_memory']} memory"
+    )
 
 
 def check_length(turns: int, most: int) -> None:

@@ -136,6 +136,10 @@ def _of_axis(axis: Axis) -> Iterable[str]:
             yield from _of_value(axis, value, f"{where}.{name}")
     if axis.whole is not None:
         yield from _of_value(axis, axis.whole, f"{where}.whole")
+    if axis.implied:
+        yield from _of_value(axis, axis.implied, f"{where}.implied")
+        if axis.whole is not None:  # repeated values are found by their text in a cell's key
+            yield f"{where} has whole and implied: an axis has one of both"
     yield from (f"{where}.where[{name!r}] has no value" for name, values in axis.where.items() if not values)
 
 

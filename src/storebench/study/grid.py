@@ -47,6 +47,7 @@ def grid(
 
     An axis that `axes` does not name takes its defaults. Without `full`, each cell of a store differs from the store's first cell in
     one place: the client or one axis. A value that means the same as another value is excluded (`Axis.whole`, `Axis.of_copies`).
+    A cell does not name an axis at its implied value (`Axis.implied`).
     Raises SpecError for an invalid value before any other work.
     """
     for what, chosen, known in (("store", stores, study.store_names), ("client", clients, study.clients)):
@@ -72,6 +73,7 @@ def grid(
         for axis, column in zip(study.axes, values, strict=True)
         if axis.of_copies and len(column) > 1
     }
+    implied = {axis.name: axis.implied for axis in study.axes if axis.implied}
     first = {axis.name: column[0] for axis, column in zip(study.axes, values, strict=True)}
     cells: dict[Cell, None] = {}
     for store, client in itertools.product(stores, clients):
@@ -95,10 +97,11 @@ def grid(
                 if differing + other_client > 1:
                     reasons.add("one thing is varied at a time")
                     continue
-            cell = Cell(study.name, store, client, meant, rows, seed)
+            named = tuple(pair for pair in meant if implied.get(pair[0]) != pair[1]) if implied else meant
+            cell = Cell(study.name, store, client, named, rows, seed)
             if cell in cells and len(meant) < len(study.axes):
-                named = dict(meant)
-                ignored = [axis.name for axis in study.axes if axis.name not in named]
+                applying = {name for name, _ in meant}
+                ignored = [axis.name for axis in study.axes if axis.name not in applying]
                 reasons.add(f"{store} has no {', '.join(ignored)}")
             cells[cell] = None
     if not cells:

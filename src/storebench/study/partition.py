@@ -27,7 +27,7 @@ def partitions(study: PlannedStudy) -> dict[str, datetime]:
     """Return the dates of a study's partitions by key, in the order of the dates.
 
     A partition's key is the cell's key without study, rows and seed (`mongodb/reference/batch=10000`): the dataset is a parameter of the
-    run. Raises SpecError for an axis that has too many values.
+    run. A key does not name an axis at its implied value (`Axis.implied`). Raises SpecError for an axis that has too many values.
     """
     if len(study.axes) > len(LIMITS):
         raise SpecError(f"{study.name}: a backfill can tell {len(LIMITS)} axes apart, not {len(study.axes)}")
@@ -38,6 +38,7 @@ def partitions(study: PlannedStudy) -> dict[str, datetime]:
             )
     if len(study.clients) > MONTHS:
         raise SpecError(f"{study.name}: at most {MONTHS} clients, not {len(study.clients)}")
+    implied = {axis.name: axis.implied for axis in study.axes if axis.implied}
     dates: dict[str, datetime] = {}
     for (year, store), (month, client) in itertools.product(
         enumerate(study.store_names), enumerate(study.clients)
@@ -55,7 +56,8 @@ def partitions(study: PlannedStudy) -> dict[str, datetime]:
                 for axis, part in zip(study.axes, LIMITS, strict=False)
             }
             parts["day"] = parts.get("day", 0) + 1  # the other parts count from 0
-            key = "/".join([store, client, *(f"{name}={value}" for name, (_, value) in places.items())])
+            named = (f"{name}={value}" for name, (_, value) in places.items() if implied.get(name) != value)
+            key = "/".join([store, client, *named])
             dates[key] = datetime(FIRST_YEAR + year, month + 1, **parts, tzinfo=UTC)
     return dict(sorted(dates.items(), key=lambda item: item[1]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from storebench.errors import unknown
@@ -65,6 +66,8 @@ class PlannedStudy(Protocol):
     def params_and_options(self) -> dict[str, Field]: ...
     def operations_of(self, store: str) -> tuple[Operation, ...]: ...
     def with_fillers(self, stores: Iterable[str]) -> tuple[str, ...]: ...
+    def values_of(self, cell: Cell) -> dict[str, str]: ...
+    def at(self, cell: Cell, name: str, value: str) -> Cell: ...
     def dataset_of(self, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None: ...
     def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float: ...
     def typical_of(self, store: str, operation: str, client: str) -> TypicalTime | None: ...
@@ -99,10 +102,26 @@ class Planning:
         fillers = [filler for name in named if (filler := self.store(name).filled_by)]
         return tuple(dict.fromkeys((*named, *fillers)))
 
+    def values_of(self: PlannedStudy, cell: Cell) -> dict[str, str]:
+        """Return a cell's values by axis, with the values that its key does not name (`Axis.implied`). Axes that do not apply are absent."""
+        named, values = dict(cell.axes), {}
+        for axis in self.axes:
+            if axis.name in named:
+                values[axis.name] = named.pop(axis.name)
+            elif axis.implied and axis.means_something(cell.store, cell.client, values):
+                values[axis.name] = axis.implied
+        return {**values, **named}  # the study may no longer have an axis of an old cell
+
+    def at(self: PlannedStudy, cell: Cell, name: str, value: str) -> Cell:
+        """Return the cell that differs from `cell` only in its value on the axis `name`."""
+        values = {**self.values_of(cell), name: value}
+        implied = {axis.name: axis.implied for axis in self.axes if axis.implied}
+        return replace(cell, axes=tuple(pair for pair in values.items() if implied.get(pair[0]) != pair[1]))
+
     def dataset_of(self: PlannedStudy, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None:
         """Return the id of a cell's dataset; None for a study without a dataset. `values`: the run's parameters, which may name a file."""
         if self.dataset is None:
             return None
         if self.dataset.custom_file and (values or {}).get(FILE):
             return self.dataset.custom_file.id(cell.seed)
-        return self.dataset.id(cell.rows, cell.seed, dict(cell.axes))
+        return self.dataset.id(cell.rows, cell.seed, self.values_of(cell))

@@ -15,12 +15,12 @@ from storebench.fields import field_of
 from storebench.stores.base import Store, TypicalTime, connection_named, is_server, server_named, split
 from storebench.study.claim import Claim
 from storebench.study.dataset import CustomFileRecord, Dataset, DatasetRecord
-from storebench.study.model import Axis, Better, Chart, Kind, Metric, Operation, Preset, Study
+from storebench.study.model import Axis, Better, Chart, Kind, Merge, Metric, Operation, Preset, Study
 from storebench.study.planned import Planning
 from storebench.study.run_params import RunParams, study_values
 
 NEITHER, SCALAR = "neither", "scalar"
-BETTER, KINDS = get_args(Better), get_args(Kind)
+BETTER, KINDS, MERGES = get_args(Better), get_args(Kind), (*get_args(Merge), None)
 # Defaults of fields that records of earlier versions lack. No run can be planned from such a record: the empty pattern matches no value.
 DATASET_OF_EARLIER = {"text": "", "row_bytes": 0, "max_rows": 0}
 EARLIER_NAMES = {"limit": "floor", "own_servers_only": "provisioned_servers_only"}  # of a store's fields
@@ -188,8 +188,12 @@ class StudyRecord(Planning, Record):
     @field_validator("metrics", mode="before")
     @classmethod
     def _known_values(cls, metrics: Any) -> Any:
-        """Replace values of `better` and `kind` that this version does not know. No store is ranked by a metric with NEITHER."""
-        known = {"better": (BETTER, NEITHER), "kind": (KINDS, SCALAR)}
+        """Replace values of `better`, `kind` and `merge` that this version does not know. No store is ranked by a metric with NEITHER."""
+        known: dict[str, tuple[tuple[Any, ...], Any]] = {
+            "better": (BETTER, NEITHER),
+            "kind": (KINDS, SCALAR),
+            "merge": (MERGES, None),
+        }
         return _each_of(
             metrics,
             lambda metric: {

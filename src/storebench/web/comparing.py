@@ -80,11 +80,18 @@ def compared(read: ReadingDep, states: StatesDep, requested: RequestedDep) -> Co
 
 
 @router.get("/api/deciding")
-def deciding(requested: RequestedDep) -> Deciding:
+def deciding(read: ReadingDep, requested: RequestedDep) -> Deciding:
     """List the runs, in turns of both sides, that would decide the open pairs of a comparison."""
-    plan = decide.deciding(requested.result, requested.runs, code_version(), by_value=requested.by_value)
+    dag_id = requested.runs[1][-1]["dag_id"]
+    plan = decide.deciding(
+        requested.result,
+        requested.runs,
+        code_version(),
+        by_value=requested.by_value,
+        values_of=read.study(dag_id).values_of,
+    )
     return Deciding(
-        dag_id=requested.runs[1][-1]["dag_id"],
+        dag_id=dag_id,
         pairs=plan.pairs,
         turns=plan.turns,
         most_turns=decide.MOST,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from enum import StrEnum
 from typing import Any, cast
@@ -18,6 +18,7 @@ from storebench.results.database.pool import lent
 from storebench.results.database.queries import Queries
 from storebench.results.database.rows import AttemptRow
 from storebench.results.database.runs import LATEST, MOST_NEAR, OF_A_CELL, RUN_COUNTS
+from storebench.results.database.study_views import values_of
 from storebench.study.cell import Cell
 from storebench.study.record import StudyRecord
 
@@ -55,7 +56,7 @@ ORDER BY page.place
 """
 # The columns of the view `results` that need only an attempt and its cell.
 NARROW = """(
-    SELECT a.*, a.id AS attempt_id, c.store, c.client, c.axes, c.rows, c.seed
+    SELECT a.*, a.id AS attempt_id, c.study, c.store, c.client, c.axes, c.rows, c.seed
     FROM storebench.attempt AS a JOIN storebench.cell AS c ON c.key = a.cell_key
 )"""
 
@@ -132,8 +133,13 @@ class Reading(Queries):
     def turns(self, run_id: str, limit: int, offset: int) -> list[Row]:
         """Return a run's turns in order, then the skipped cells."""
         rows = self._all(TURNS, (run_id, limit, offset))
+        axes = self.axes_of(row["cell_key"] for row in rows)
         return [
-            {**row, **figures.named(row["cell_key"]), "task_group": NodePool(row["node_pool"]).group}
+            {
+                **row,
+                **figures.named(row["cell_key"], axes[row["cell_key"]]),
+                "task_group": NodePool(row["node_pool"]).group,
+            }
             for row in rows
         ]
 
@@ -186,7 +192,7 @@ class Reading(Queries):
         maps columns to values, `parts` maps columns to texts that values contain, ignoring case, and `axes` are pairs of an axis and a value.
         Sorting by memory or CPU lists clients of servers and engines separately; sorting by the ranking figure groups by metric.
         """
-        conditions = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
+        conditions: list[sql.Composable] = [sql.SQL("r.dag_id = ANY({})").format(sql.Literal(self.dag_ids))]
         conditions += [
             sql.SQL("v.{} = {}").format(sql.Identifier(name), sql.Literal(value))
             for name, value in filters.items()
@@ -195,10 +201,8 @@ class Reading(Queries):
             sql.SQL("position(lower({}) IN lower(v.{})) > 0").format(sql.Literal(value), sql.Identifier(name))
             for name, value in parts.items()
         ]
-        conditions += [
-            sql.SQL("v.axes @> {}::jsonb").format(sql.Literal(json.dumps({name: value})))
-            for name, value in axes
-        ]
+        studies = self.studies().values() if axes else ()
+        conditions += [self._at(studies, name, value) for name, value in axes]
         query = sql.SQL(ATTEMPTS).format(
             source=sql.SQL("storebench.results" if sort == Sort.MEMORY else NARROW),
             conditions=sql.SQL(" AND ").join(conditions),
@@ -210,13 +214,30 @@ class Reading(Queries):
         )
         return self.on_machines(cast("list[AttemptRow]", self._all(query)))
 
+    @staticmethod
+    def _at(studies: Iterable[StudyRecord], name: str, value: str) -> sql.Composable:
+        """Return the condition for attempts at cells with this value of an axis, also where the cells' keys do not name the value."""
+        named = sql.SQL("v.axes @> {}::jsonb").format(sql.Literal(json.dumps({name: value})))
+        implied: list[sql.Composable] = [
+            sql.SQL("(v.study = {} AND {} = {})").format(
+                sql.Literal(study.name), values_of(study.axes, "v")[name], sql.Literal(value)
+            )
+            for study in studies
+            if any((axis.name, axis.implied) == (name, value) for axis in study.axes)
+        ]
+        return sql.SQL("({})").format(sql.SQL(" OR ").join([named, *implied]))
+
     def on_machines(self, attempts: Sequence[AttemptRow]) -> list[AttemptRow]:
         """Add to each attempt the parts of its cell's key, and the `machine` that it ran on: number of CPUs, CPU model, memory in GiB. None
         for an unknown machine.
         """
-        known = self.machines(attempts)
+        known, axes = self.machines(attempts), self.axes_of(row["cell_key"] for row in attempts)
         rows = [
-            {**row, **figures.named(row["cell_key"]), "machine": known.get(row["environment_hash"] or "")}
+            {
+                **row,
+                **figures.named(row["cell_key"], axes[row["cell_key"]]),
+                "machine": known.get(row["environment_hash"] or ""),
+            }
             for row in attempts
         ]
         return cast("list[AttemptRow]", rows)

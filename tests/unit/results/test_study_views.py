@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from storebench.errors import SpecError
-from storebench.results.database.study_views import make
+from storebench.results.database.study_views import WHOLE_NUMBER, make
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import TABLES
+from storebench.study.several_pods import several_pods
 from tests.unit.example import STUDY
 
 
@@ -53,3 +54,15 @@ def test_a_study_that_is_called_as_a_table_has_none(name):
     with pytest.raises(SpecError, match=f"{name} is a table of the results"):
         make(cursor, StudyRecord.of(STUDY).model_copy(update={"name": name}))
     assert not cursor.statements
+
+
+def test_a_cell_that_does_not_name_an_axis_has_the_implied_value_where_the_axis_applies():
+    pods = several_pods("null", "mongodb")
+    later = replace(pods, name="ranges", where={"pods": ("2",), "client": ("tuned",)})
+    found = made(replace(STUDY, axes=(*STUDY.axes, pods, later)))
+    at_null = "split_part(r.store, '@', 1) IN ('null', 'mongodb')"
+    value = f"coalesce((r.axes ->> 'pods'), CASE WHEN {at_null} THEN '1' END)"
+    number = f"CASE WHEN {value} ~ '{WHOLE_NUMBER}' THEN {value}::integer END AS \"pods\""
+    for text in found.values():
+        assert number in text
+        assert f"CASE WHEN {value} IN ('2') AND r.client IN ('tuned') THEN '1' END" in text

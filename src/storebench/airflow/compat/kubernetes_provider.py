@@ -4,7 +4,8 @@ Written for apache-airflow-providers-cncf-kubernetes 10.25.0.
 
 Remove `label_value` when pods have a label with the unchanged id of their task, or the provider documents its function. Remove
 `KubernetesApiException` when the provider raises the API client's own errors. `Secret` and the hook are documented: they can move to
-their callers when the type annotations of `Secret` are complete.
+their callers when the type annotations of `Secret` are complete. `LABELS_OF_TASKS` are the labels of `_get_ti_pod_labels`,
+`build_pod_request_obj` and `patch_already_checked` of the pod operator.
 """
 
 from __future__ import annotations
@@ -14,7 +15,30 @@ from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_valu
 from airflow.providers.cncf.kubernetes.secret import Secret
 from kubernetes import client as k8s_client
 
-__all__ = ["KubernetesApiException", "Secret", "cluster_of", "file_of", "label_value", "variable_of"]
+# The labels that the provider gives the pod of a task. By some of them, the provider finds the pod again.
+LABELS_OF_TASKS = frozenset(
+    [
+        "dag_id",
+        "task_id",
+        "run_id",
+        "map_index",
+        "try_number",
+        "parent_dag_id",
+        "kubernetes_pod_operator",
+        "airflow_version",
+        "airflow_kpo_in_cluster",
+        "already_checked",
+    ]
+)
+__all__ = [
+    "LABELS_OF_TASKS",
+    "KubernetesApiException",
+    "Secret",
+    "cluster_of",
+    "file_of",
+    "label_value",
+    "variable_of",
+]
 
 
 def label_value(text: str) -> str:

@@ -6,7 +6,8 @@ Remove a method when the provider has a documented callback or argument instead:
 is called however a pod ended, before the pod is deleted; `is_istio_enabled` when the provider knows sidecars of any name; `find_pod` when
 the provider repeats the request; `_get_ti_pod_labels` and `labels_of_task` for an argument with the labels that identify a task's pods;
 `execute_within` when the provider has a limit for the whole life of a pod and can follow a given pod; `name_of_started_pod` when the
-provider returns the name.
+provider returns the name; `await_pod_start` when the provider has a callback that is called as soon as the pod runs, before it waits for the pod's end
+and also for a pod that it follows.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ class ObservedPodOperator(KubernetesPodOperator):
         Called once before the pod is deleted, however the pod ended.
         """
         raise NotImplementedError
+
+    def on_started(self, pod: k8s.V1Pod) -> None:
+        """Do what the pod's program waits for. Called once the pod runs, also for a pod of an earlier try. The pod may have ended."""
+
+    def await_pod_start(self, pod: k8s.V1Pod) -> None:
+        super().await_pod_start(pod)
+        self.on_started(pod)
 
     def keeps(self, pod: k8s.V1Pod) -> bool:
         """Return whether the operator keeps the pod for now, although the provider would delete the pod."""

@@ -16,7 +16,7 @@ from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators.run_end import airflow_id
 from storebench.airflow.servers import provision
 from storebench.errors import SpecError, StorebenchError
-from storebench.planning.checks import not_addressed, not_held
+from storebench.planning.checks import not_addressed, not_held, text_of_several_pods
 from storebench.planning.draft import draft_of
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.planning.params import grid_of, run_values
@@ -112,6 +112,8 @@ def _plan_of(
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
         print(f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}")
+        if needs := text_of_several_pods(study, draft.repeats, params):
+            print(needs)
         print(f"The order of the cells has the seed {draft.order_seed}")
     if grid.dropped:
         print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")

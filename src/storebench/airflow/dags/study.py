@@ -42,6 +42,7 @@ from storebench.study.model import Study
 from storebench.study.partition import partitions
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import DROP
+from storebench.study.several_pods import problems_of_pods
 from storebench.study.studies import folder
 
 AGGREGATE = "aggregate"  # the last step of a run
@@ -60,7 +61,7 @@ def study_dag(study: Study) -> DAG:
         raise SpecError(
             f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
         )
-    study.refuse(list(problems_of_stores(study)))
+    study.refuse([*problems_of_stores(study), *problems_of_pods(study)])
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],

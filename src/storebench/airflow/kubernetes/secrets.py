@@ -22,17 +22,29 @@ from storebench.servers.pods import answer
 from storebench.spark import session
 from storebench.spark.options import KEY_NAME
 
+PARTS_KEY_FIELD = "key"  # of the Secret of parts_key
+_PARTS_KEY = "parts_key_"
 TIMEOUT_S = 30  # the limit of one call: other runs wait for the lock meanwhile
 
 
 def apply(run_id: str, names: Sequence[str], node_pool: NodePool) -> None:
     """Create or replace the Secrets of these connections, which the run needs, in the namespace of the node pool's pods.
 
-    An existing Secret of KEY_NAME stays: pods of other runs may be using its key. Raises SpecError where the account lacks the right. Asks
+    An existing Secret with a random key stays: pods may be using its key. Raises SpecError where the account lacks the right. Asks
     again for a while where the cluster does not answer or has an internal error, then raises StoreUnreachable.
     """
     connections.leftovers().use_secrets(run_id, node_pool.name, names)
     patiently(calls.PATIENCE_S)(_apply, names, node_pool)
+
+
+def parts_key(attempt: str) -> str:
+    """Return the name of the Secret with a random key that only the pods of this attempt share."""
+    return f"{_PARTS_KEY}{attempt}"
+
+
+def remove(node_pool: str, name: str) -> None:
+    """Remove a Secret before the end of its run. A missing Secret is no error. Raises ApiException."""
+    _remove(node_pool, name)
 
 
 def release(run_id: str) -> str | None:
@@ -71,7 +83,7 @@ def _apply(names: Sequence[str], node_pool: NodePool) -> None:
 
     try:
         for name in names:
-            (create_once if name == KEY_NAME else put)(name)
+            (create_once if _is_random(name) else put)(name)
     except ApiException as error:
         if error.status in (409, 429) or error.status >= 500:  # 409: another task has just made it
             raise StoreUnreachable(f"{where} has an error: {answer(error)}") from error
@@ -113,11 +125,16 @@ def _connection_id(node_pool: NodePool) -> str:
     return connections.PREFIX + node_pool.connection
 
 
+def _is_random(name: str) -> bool:
+    """Return whether the Secret has a random key instead of a connection."""
+    return name == KEY_NAME or name.startswith(_PARTS_KEY)
+
+
 def _body(name: str) -> dict[str, Any]:
-    """Return the Secret with the connection's JSON; for KEY_NAME, with a new random key."""
-    is_key = name == KEY_NAME
-    key = session.KEY.name if is_key else connections.SECRET_KEY
-    text = token_hex(32) if is_key else connections.pod(name).to_json()
+    """Return the Secret with the connection's JSON, or with a new random key."""
+    field = session.KEY.name if name == KEY_NAME else PARTS_KEY_FIELD
+    key = field if _is_random(name) else connections.SECRET_KEY
+    text = token_hex(32) if _is_random(name) else connections.pod(name).to_json()
     return {
         "apiVersion": "v1",
         "kind": "Secret",

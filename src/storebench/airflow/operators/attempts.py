@@ -14,7 +14,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from storebench.airflow import connections
 from storebench.airflow.compat.tasks import ENDED_STATES, earlier_tries
 from storebench.airflow.kubernetes import volumes
-from storebench.airflow.operators.cell_steps import CellStepOperator, Step
+from storebench.airflow.operators.cell_steps import Step
+from storebench.airflow.operators.divided import DividedStepOperator
 from storebench.airflow.operators.pickup import RETRIES, try_of
 from storebench.airflow.outcome import observe
 from storebench.airflow.outcome.result_check import check_result, with_disturbances
@@ -51,8 +52,8 @@ class Attempt:
     picks_up: bool = False
 
 
-class AttemptOperator(CellStepOperator):
-    """Run an operation of one turn in a pod, and record the attempt, even if it fails."""
+class AttemptOperator(DividedStepOperator):
+    """Run an operation of one turn in a pod, or in several pods together, and record the attempt, even if it fails."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(retries=RETRIES, **kwargs)

@@ -73,7 +73,9 @@ class DatasetOperator(BeforeCellsOperator):
 
     def spec_of(self, dataset: str, cell: Cell) -> DatasetSpec:
         """Return the specification of the pod that makes the dataset with this id for the cell."""
-        axes = {name: value for name, value in cell.axes if name in self.dataset.axes}
+        axes = {
+            name: value for name, value in self.study.values_of(cell).items() if name in self.dataset.axes
+        }
         return DatasetSpec(connections.bucket(), folder_of(dataset), cell.rows, cell.seed, axes)
 
     def made(self, pod: Pod, spec: DatasetSpec, context: Context) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from storebench import s3
 from storebench.airflow import connections
 from storebench.airflow.compat.kubernetes_provider import label_value
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, ask_again
+from storebench.airflow.kubernetes.parts import remove_jobs_of
 from storebench.airflow.kubernetes.placement import LABEL
 from storebench.airflow.operators.run_end import run_states
 from storebench.airflow.operators.specs import RESULTS
@@ -186,7 +187,9 @@ def remove_pods(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> 
     if not attempts:
         return
     of_attempts = f"{LABEL} in ({','.join(attempts)})"
-    for pod in pods_with(of_attempts):
+    pods = pods_with(of_attempts)
+    remove_jobs_of(client, namespace, pods)  # first, because a Job makes anew a pod that is removed
+    for pod in pods:
         if pod.status.phase not in ENDED_PHASES:
             log.warning(
                 "Removing the pod %s, which is still there although its task has ended", pod.metadata.name

@@ -9,6 +9,7 @@ from storebench.study.dataset import folder_of
 from storebench.study.model import Study
 from storebench.study.parameters import TOLD
 from storebench.study.run_params import RunParams, study_values
+from storebench.study.several_pods import merges_of, pods_of
 
 RESULTS = "results/"  # the prefix of the keys of results in the bucket
 
@@ -27,10 +28,12 @@ def spec_of(
     if filler:
         client = store.clients[0]
         for axis in study.axes:
-            if axis.name not in axes and axis.means_something(name, client, axes):
+            applies = axis.name not in axes and axis.means_something(name, client, axes)
+            if applies and axis.grid[0] != axis.implied:
                 axes[axis.name] = axis.grid[0]
     values = study_values(params)
     dataset = study.dataset_of(cell, values)
+    divided = pods_of(store, operation, axes) > 1
     return AttemptSpec(
         operation=operation,
         cell_key=cell.key,
@@ -46,4 +49,5 @@ def spec_of(
         results=f"{RESULTS}{target}/{operation}-",
         method_version=study.method_version,
         options={option: str(values[option]) for option in (*TOLD, *study.params, *store.options)},
+        merges=merges_of(study, operation) if divided else {},
     )

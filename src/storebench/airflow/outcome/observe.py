@@ -19,6 +19,7 @@ from storebench.results.database.attempts import PodRecord
 
 # A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+STARTING = {"ContainerCreating", "PodInitializing"}  # reasons of a container that will start
 BY_SIGNAL = 128  # the exit code of a program that a signal has ended is this number plus the signal's
 STOPPING = {signal.SIGTERM, signal.SIGINT}  # signals that come from outside the pod
 
@@ -131,6 +132,23 @@ def step_result(pod: k8s.V1Pod | None, container: str, error: BaseException | No
         result.error = protocol.storable(result.error)
     result.without_secrets()
     return result
+
+
+def reason_of_part(pod: k8s.V1Pod, container: str) -> AttemptResult | None:
+    """Return why the pod of a part has failed or has not started; None if Kubernetes knows no reason.
+
+    The exit code of a part's program is no reason: a part also fails because another part has failed.
+    """
+    if forced := _forced_end(pod, container):
+        return forced
+    if ended := terminated(pod, container):
+        return _ended_without_result(pod, ended) if ended.exit_code > BY_SIGNAL else None
+    result = _no_result(pod, container, None)
+    status = container_status(pod, container)
+    is_waiting = (
+        status and status.state and status.state.waiting and status.state.waiting.reason not in STARTING
+    )
+    return result if result.error_kind == "unschedulable" or is_waiting else None
 
 
 def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from storebench.results.comparison.conditions import conditions_of, id_of
@@ -92,13 +91,12 @@ def attempts_of(
         if claim.text in metrics:
             for operation in dict.fromkeys((*claim.side("a")[OPERATION], *claim.side("b")[OPERATION])):
                 asked[operation, metrics[claim.text]].append(claim)
-    axes = {axis.name for axis in study.axes}
     read: dict[str, list[Row]] = defaultdict(list)
     of_runs: dict[str, list[Row]] = {}
     for (operation, metric), claims_of_metric in asked.items():
         if runs is None:
             keys = [cell["key"] for cell in queries.cells_of_study(study.name, operation)]
-            wanted = [key for key in keys if any(_is_about(claim, key, axes) for claim in claims_of_metric)]
+            wanted = [key for key in keys if any(_is_about(study, claim, key) for claim in claims_of_metric)]
             rows = queries.compared_at(wanted, operation, metric)
         else:
             if metric not in of_runs:
@@ -108,7 +106,7 @@ def attempts_of(
         rows = [row for row in rows if row["method_version"] in (None, study.method_version)]
         cells = {row["cell_key"] for row in rows}
         for claim in claims_of_metric:
-            cells_of_claim = {key for key in cells if _is_about(claim, key, axes)}
+            cells_of_claim = {key for key in cells if _is_about(study, claim, key)}
             read[claim.text] += [row for row in rows if row["cell_key"] in cells_of_claim]
     hashes = {row["environment_hash"] for rows in read.values() for row in rows} - {None}
     conditions = _Conditions(study, queries.environments(hashes))
@@ -117,18 +115,18 @@ def attempts_of(
     }
 
 
-@lru_cache(maxsize=4096)
-def _where_is(key: str) -> dict[str, str]:
+def _where_is(study: StudyRecord, key: str) -> dict[str, str]:
     """Return the places of a cell."""
     cell = Cell.from_key(key)
     store, server = split(cell.store)
-    places = {STORE: store, SERVER: server, CLIENT: cell.client, **dict(cell.axes)}
+    places = {STORE: store, SERVER: server, CLIENT: cell.client, **study.values_of(cell)}
     return {**places, "rows": str(cell.rows), "seed": str(cell.seed)}
 
 
-def _is_about(claim: Claim, key: str, axes: set[str]) -> bool:
+def _is_about(study: StudyRecord, claim: Claim, key: str) -> bool:
     """Return whether a cell is on a side of a claim. A place that the cell lacks is ignored."""
-    where, lenient = _where_is(key), axes & set(claim.both)
+    axes = {axis.name for axis in study.axes}
+    where, lenient = _where_is(study, key), axes & set(claim.both)
     known = {STORE, CLIENT, *DATASET, *axes}
     return any(
         all(
@@ -145,7 +143,7 @@ class _Conditions:
     """The conditions that attempts must share to be compared, as ids."""
 
     def __init__(self, study: StudyRecord, environments: Mapping[str, Mapping[str, Any]]) -> None:
-        self._study, self._environments = study, environments
+        self.study, self._environments = study, environments
         self._known: dict[tuple[Any, ...], str] = {}
         # A parameter that was not recorded has its earlier value
         self.earlier = {param.name: str(param.rules.get("earlier")) for param in study.params}
@@ -156,7 +154,7 @@ class _Conditions:
         if key not in self._known:
             kept = {name: value for name, value in (row["parameters"] or {}).items() if name not in named}
             environment = self._environments.get(row["environment_hash"] or "", {})
-            self._known[key] = id_of(conditions_of(self._study, {**row, "parameters": kept}, environment))
+            self._known[key] = id_of(conditions_of(self.study, {**row, "parameters": kept}, environment))
         return self._known[key]
 
 
@@ -165,7 +163,7 @@ def _attempts(rows: Sequence[Row], claim: Claim, conditions: _Conditions) -> lis
     attempts = []
     for row in rows:
         parameters = row["parameters"] or {}
-        where = {**_where_is(row["cell_key"]), OPERATION: row["operation"]}
+        where = {**_where_is(conditions.study, row["cell_key"]), OPERATION: row["operation"]}
         for place in named - where.keys():
             if place in parameters or place in conditions.earlier:
                 where[place] = str(parameters.get(place, conditions.earlier.get(place)))

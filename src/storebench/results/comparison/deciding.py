@@ -6,7 +6,7 @@ them: parameters of two runs, or two values of one run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,11 +57,17 @@ class Deciding:
 
 
 def deciding(
-    comparison: Comparison, runs: tuple[Sequence[Row], Sequence[Row]], present_code: str, *, by_value: bool
+    comparison: Comparison,
+    runs: tuple[Sequence[Row], Sequence[Row]],
+    present_code: str,
+    *,
+    by_value: bool,
+    values_of: Callable[[Cell], Mapping[str, str]] = lambda cell: dict(cell.axes),
 ) -> Deciding:
     """Find the measurements that would decide the open pairs of a comparison.
 
-    `runs`: the runs of both sides. `by_value`: whether the sides are values of the same runs.
+    `runs`: the runs of both sides. `by_value`: whether the sides are values of the same runs. `values_of`: returns a cell's values by axis
+    (`Planning.values_of`).
     """
     unsure = {key: verdict for key, verdict in comparison.verdicts.items() if verdict.label == CANNOT_TELL}
     hopeless = [
@@ -91,7 +97,7 @@ def deciding(
         if codes[0] != {present_code}:
             notes.append(_by_present_code(codes[0] | codes[1], present_code))
         cells = [Cell.from_key(row["cell_key"]) for rows in attempts for row in rows]
-        conf = conf_of(runs[0][-1]["params"], cells, turns)
+        conf = conf_of(runs[0][-1]["params"], cells, turns, values_of)
         return Deciding(len(unsure), turns, [Part(BOTH, conf)], None, hopeless, notes)
     if refused := _refused(attempts, codes, present_code):
         return Deciding(len(unsure), turns, refused=refused, hopeless=hopeless)
@@ -101,13 +107,18 @@ def deciding(
         notes.append("What differs between the environments of A and B, and is no parameter, will not differ")
     cells = [Cell.from_key(row["cell_key"]) for row in attempts[0]]
     parts = [
-        Part(side, conf_of(side_runs[-1]["params"], cells, 1))
+        Part(side, conf_of(side_runs[-1]["params"], cells, 1, values_of))
         for side, side_runs in zip("AB", runs, strict=True)
     ]
     return Deciding(len(unsure), turns, parts, None, hopeless, notes)
 
 
-def conf_of(conf: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> dict[str, Any]:
+def conf_of(
+    conf: Mapping[str, Any],
+    cells: Iterable[Cell],
+    repeats: int,
+    values_of: Callable[[Cell], Mapping[str, str]],
+) -> dict[str, Any]:
     """Return the parameters of a run that measures these cells `repeats` times, and otherwise has the parameters `conf`.
 
     The run also measures other combinations of the cells' places.
@@ -115,7 +126,7 @@ def conf_of(conf: Mapping[str, Any], cells: Iterable[Cell], repeats: int) -> dic
     cells = list(dict.fromkeys(cells))
     axes: dict[str, dict[str, None]] = {}
     for cell in cells:
-        for name, value in cell.axes:
+        for name, value in values_of(cell).items():
             axes.setdefault(name, {})[value] = None
     return {
         **conf,

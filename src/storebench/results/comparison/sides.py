@@ -6,7 +6,7 @@ Repeats within a run share the state of the machine during the run. So each run 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from storebench.errors import SpecError, quoted, unknown
@@ -18,6 +18,7 @@ from storebench.results.statistics.intervals import Values
 from storebench.results.statistics.verdicts import Pair
 from storebench.study.cell import Cell
 from storebench.study.order import ARMS
+from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import CLIENT, STORE
 
 Key = tuple[str, str]  # cell's key, operation
@@ -178,6 +179,7 @@ class By:
     place: str
     before: str
     after: str
+    study: PlannedStudy | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, text: str) -> By:
@@ -188,10 +190,15 @@ class By:
             raise SpecError(f"{quoted(text)} does not name two values, such as store=A,B")
         return cls(place, before, after)
 
+    def within(self, study: PlannedStudy) -> By:
+        """Return the distinction of cells of this study, whose keys may not name a value (`Axis.implied`)."""
+        return replace(self, study=study)
+
     def value(self, key: str) -> str | None:
         """Return a cell's value in the distinction; None if the axis does not apply to the cell."""
         cell = Cell.from_key(key)
-        return {STORE: cell.store, CLIENT: cell.client}.get(self.place, cell.value(self.place))
+        axes = self.study.values_of(cell) if self.study else dict(cell.axes)
+        return {STORE: cell.store, CLIENT: cell.client}.get(self.place, axes.get(self.place))
 
     def in_before(self, key: str) -> str:
         """Return the key of A's cell that matches a cell of B: both cells differ only in this place."""
@@ -200,6 +207,8 @@ class By:
             return replace(cell, store=self.before).key
         if self.place == CLIENT:
             return replace(cell, client=self.before).key
+        if self.study:
+            return self.study.at(cell, self.place, self.before).key
         axes = tuple((name, self.before if name == self.place else value) for name, value in cell.axes)
         return replace(cell, axes=axes).key
 
@@ -214,6 +223,8 @@ def values_of(
     side = side_of(queries, run, metric, study)
     if side.is_cell:
         raise SpecError("A cell is at one value only: name a run")
+    if by.place not in (STORE, CLIENT) and side.rows:
+        by = by.within(queries.study(Cell.from_key(side.rows[0]["cell_key"]).study))
     sides = []
     for value, pair_of in ((by.before, str), (by.after, by.in_before)):
         rows, to_come = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from storebench.errors import SpecError, unknown
 from storebench.results.database.connection import Database, Row
+from storebench.study.cell import Cell
 from storebench.study.model import COMMON, Better, Metric, unit_of
 from storebench.study.record import SCALAR, StudyRecord
 
@@ -92,6 +93,23 @@ class Measurements(Database):
         if name not in recorded:
             raise unknown("study", name, self.study_names())
         return StudyRecord.read(recorded[name], name)
+
+    def axes_of(self, keys: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Return the values of cells on the axes that apply to them, by the cell's key (`Planning.values_of`).
+
+        A study without a readable record has the values that the keys name.
+        """
+        studies: dict[str, StudyRecord | None] = {}
+        axes = {}
+        for key in dict.fromkeys(keys):
+            cell = Cell.from_key(key)
+            if cell.study not in studies:
+                studies[cell.study] = None
+                with suppress(SpecError):
+                    studies[cell.study] = self.study(cell.study)
+            study = studies[cell.study]
+            axes[key] = study.values_of(cell) if study else dict(cell.axes)
+        return axes
 
     def study_names(self) -> list[str]:
         """Return the names of all recorded studies, without their long details."""

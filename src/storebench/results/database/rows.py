@@ -21,6 +21,7 @@ class AttemptRow(TypedDict):
     study: str
     store: str
     client: str
+    axes: dict[str, str]
     arm: str | None
     operation: str
     repeat: int

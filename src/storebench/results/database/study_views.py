@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from psycopg import Cursor, errors, sql
 
@@ -10,7 +10,7 @@ from storebench.errors import SpecError
 from storebench.results.database.connection import Row
 from storebench.study.model import Axis, Metric
 from storebench.study.record import StudyRecord
-from storebench.study.reserved import TABLES
+from storebench.study.reserved import CLIENT, STORE, TABLES
 
 # The suffix of each view of a study, and the common view that it reads.
 VIEWS = {"": "results", "_latest": "latest", "_newest": "newest", "_summary": "summary"}
@@ -52,10 +52,39 @@ def _view(study: str, suffix: str) -> sql.Composable:
     return sql.Identifier("storebench", study + suffix)
 
 
-def _axes(axes: Iterable[Axis]) -> Iterator[sql.Composable]:
-    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
+def values_of(axes: Iterable[Axis], alias: str = "r") -> dict[str, sql.Composable]:
+    """Return SQL for a row's value on each axis as a text, NULL where the axis does not apply. `alias`: of a view with `axes`, `store` and
+    `client`.
+
+    A cell whose key does not name an axis that applies has the axis's implied value.
+    """
+    texts: dict[str, sql.Composable] = {}
     for axis in axes:
-        text = sql.SQL("(r.axes ->> {})").format(sql.Literal(axis.name))
+        text: sql.Composable = sql.SQL("({}.axes ->> {})").format(sql.SQL(alias), sql.Literal(axis.name))
+        if axis.implied:
+            text = sql.SQL("coalesce({}, CASE WHEN {} THEN {} END)").format(
+                text, _applies(axis, texts, alias), sql.Literal(axis.implied)
+            )
+        texts[axis.name] = text
+    return texts
+
+
+def _applies(axis: Axis, texts: Mapping[str, sql.Composable], alias: str) -> sql.Composable:
+    """Return the condition for rows of cells to which the axis applies. `texts`: the values of the axes before this one."""
+    base_name = sql.SQL("split_part({}.store, '@', 1)").format(sql.SQL(alias))
+    places = {**texts, STORE: base_name, CLIENT: sql.SQL("{}.client").format(sql.SQL(alias))}
+    conditions = [
+        sql.SQL("{} IN ({})").format(places[name], sql.SQL(", ").join(map(sql.Literal, values)))
+        for name, values in axis.where.items()
+    ]
+    return sql.SQL(" AND ").join(conditions) if conditions else sql.SQL("true")
+
+
+def _axes(axes: Sequence[Axis]) -> Iterator[sql.Composable]:
+    """Yield a column for each axis. If all offered values are numbers, the column is a number, and NULL for any other value."""
+    texts = values_of(axes)
+    for axis in axes:
+        text = texts[axis.name]
         if axis.numeric:
             text = sql.SQL("CASE WHEN {0} ~ {1} THEN {0}::integer END").format(
                 text, sql.Literal(WHOLE_NUMBER)

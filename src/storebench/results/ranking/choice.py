@@ -91,29 +91,30 @@ def choose(study: StudyRecord, known: Sequence[Known], asked: Question) -> Chose
     ]
     axes: dict[str, str] = {}
     offered: dict[str, list[str]] = {}
+    values_of = {candidate.cell: study.values_of(candidate.cell) for candidate in candidates}
     for axis in study.axes:
         name = axis.name
-        having_axis = [candidate for candidate in candidates if candidate.cell.value(name) is not None]
+        having_axis = [candidate for candidate in candidates if name in values_of[candidate.cell]]
         if not having_axis:
             continue
-        values = {str(candidate.cell.value(name)) for candidate in having_axis}
+        values = {values_of[candidate.cell][name] for candidate in having_axis}
         offered[name] = sorted(values, key=_order)
-        axes[name] = asked.axes.get(name) or _default(axis, having_axis)
+        axes[name] = asked.axes.get(name) or _default(axis, having_axis, values_of)
         if axes[name] != ANY and axes[name] not in values:
             raise unknown(f"value of the axis {name}", axes[name], offered[name])
         candidates = [
             candidate
             for candidate in candidates
-            if axes[name] == ANY or candidate.cell.value(name) in (None, axes[name])
+            if axes[name] == ANY or values_of[candidate.cell].get(name) in (None, axes[name])
         ]
     return Chosen(rows, seed, datasets, axes, offered, [candidate.cell for candidate in candidates])
 
 
-def _default(axis: Axis, candidates: Sequence[Known]) -> str:
+def _default(axis: Axis, candidates: Sequence[Known], values_of: Mapping[Cell, Mapping[str, str]]) -> str:
     """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
     if not axis.where.keys().isdisjoint((STORE, CLIENT)):
         return ANY
-    return most_of(candidates, lambda candidate: str(candidate.cell.value(axis.name)))
+    return most_of(candidates, lambda candidate: values_of[candidate.cell][axis.name])
 
 
 def most_of(known: Sequence[Known], value_of: Callable[[Known], Value]) -> Value:

@@ -87,6 +87,7 @@ class Ranking:
     guarantees: Sequence[str]
     lines: Sequence[Line]
     excluded: Sequence[Excluded]
+    study: StudyRecord
 
     @property
     def caution(self) -> str | None:
@@ -205,6 +206,7 @@ def rank(
         guarantees,
         _lines([measured for measured in ordered if ranks(measured)], differences, question.margin),
         [Excluded(measured, exclusions[measured.cell]) for measured in excluded],
+        study,
     )
 
 
