@@ -11,6 +11,9 @@ STORE, CLIENT, OPERATION = (
     "client",
     "operation",
 )  # places of a chart's colours and panels, beside the axes
+PODS = (
+    "pods"  # the axis that only storebench.study.several_pods makes: how many pods do one operation together
+)
 POD = ("pod_cpu", "cpu_limit", "pod_memory")  # parameters of each attempt's pod, for every store
 
 TABLES = frozenset(
