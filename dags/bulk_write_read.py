@@ -7,6 +7,7 @@ from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
 from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.several_pods import several_pods
 
 STORES = (
     "mongodb",
@@ -40,12 +41,13 @@ EXECUTORS = Axis(
     grid=("1", "2", "4"),
     where={"store": ("delta-spark",)},
 )
+PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
 METRICS = (
-    Metric("write_s", "time until the write is durable and visible"),
-    Metric("only_s", "time in the store's client"),
-    Metric("rows_per_s", "dataset rows per second", "higher"),
-    Metric("source_s", "reading and parsing the CSV", "neither"),
-    Metric("barrier_s", "making the data durable and visible"),
+    Metric("write_s", "time until the write is durable and visible", merge="leader"),
+    Metric("only_s", "time in the store's client", merge="span"),
+    Metric("rows_per_s", "dataset rows per second", "higher", merge="leader"),
+    Metric("source_s", "reading and parsing the CSV", "neither", merge="max"),
+    Metric("barrier_s", "making the data durable and visible", merge="leader"),
 )
 # The sum of write and barrier ranks a write, since a client may move work, such as replication, from the write into the barrier.
 OF_A_WRITE = ("write_s", "rows_per_s", "only_s", "source_s", "barrier_s")
@@ -135,7 +137,7 @@ removes it. Every attempt is verified against the dataset's manifest and becomes
     metrics=(*METRICS, *CACHE_METRICS),
     dataset=CSV50,
     rows=20_000,
-    axes=(BATCH, EXECUTORS),
+    axes=(BATCH, EXECUTORS, PODS),
     claims=CLAIMS,
     charts=CHARTS,
     params={CACHE: CACHES, FILE: FILE_FIELD},

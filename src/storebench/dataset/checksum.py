@@ -214,6 +214,23 @@ class TableChecksum:
         for name, value in other.fields.items():
             self.fields[name] = (self.fields[name] + value) & MASK
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the checksum as a JSON object. Checksums are 16 hex digits, as in a manifest."""
+        return {
+            "rows": self.rows,
+            "fields": {name: f"{value:016x}" for name, value in self.fields.items()},
+            "row_sum": f"{self.row_sum:016x}",
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TableChecksum:
+        """Return the checksum that `to_json` has turned into a JSON object."""
+        checksum = cls(list(data["fields"]))
+        checksum.rows = int(data["rows"])
+        checksum.fields = {name: int(value, 16) for name, value in data["fields"].items()}
+        checksum.row_sum = int(data["row_sum"], 16)
+        return checksum
+
     def diff(self, manifest: Manifest) -> list[str]:
         """Return sentences about the differences from the manifest; empty if there are none."""
         differences = []

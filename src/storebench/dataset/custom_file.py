@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from storebench import protocol, s3
@@ -18,7 +19,8 @@ from storebench.dataset import custom_tables
 from storebench.dataset.csv50 import CUSTOM_FILE
 from storebench.dataset.custom_csv import Unusable
 from storebench.dataset.manifest import CSV, Manifest
-from storebench.dataset.upload import Parts, complete_manifest, send_csv, send_manifest
+from storebench.dataset.offsets import RowOffsets
+from storebench.dataset.upload import Parts, complete_manifest, put_manifest, send_csv, send_manifest
 from storebench.errors import SpecError
 from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
@@ -31,8 +33,8 @@ LARGE_PARTS = 1_000  # S3 takes 10,000: parts of a thousandth of all before reac
 def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: str) -> dict[str, Any]:
     """Make the dataset of a custom file `s3://bucket/key` or folder `s3://bucket/key/` in the dataset's pod (storebench.attempt.dataset).
 
-    `seed` stands for the planned version of the file. Return the manifest of the dataset below `prefix`, without checksums and fields
-    where these would be too long for the pod's termination message.
+    `seed` stands for the planned version of the file. Return the manifest of the dataset below `prefix`, without the offsets of rows, and
+    without checksums and fields where these would be too long for the pod's termination message.
     Raises SpecError for a file that has changed, that has more rows than `rows`, or whose data no store could give back.
     """
     if prefix != (expected := folder_of(CUSTOM_FILE.id(seed))):
@@ -41,7 +43,7 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         )
     if existing := complete_manifest(client, bucket, prefix):
         print("found: it was there already", flush=True)
-        return _short(existing)
+        return _short(_with_offsets(client, bucket, prefix, existing))
     files = custom_files.find(client, file)
     if seed_of(file, files.version, files.size) != seed:
         raise SpecError(f"{file} has changed since this run was planned. Start another run")
@@ -53,10 +55,37 @@ def make(client: Any, bucket: str, prefix: str, rows: int, seed: int, *, file: s
         raise SpecError(f"{file} has changed while it was read. Start another run")
     schema = [column.field() for column in table.columns]
     manifest = send_manifest(
-        client, bucket, prefix, copy, seed=seed, generator_version=MADE_BY, schema=schema, file=file
+        client,
+        bucket,
+        prefix,
+        copy,
+        seed=seed,
+        generator_version=MADE_BY,
+        schema=schema,
+        file=file,
+        offsets=copy.rows.offsets(),
     )
     print(f"{manifest.rows:,} rows, {manifest.bytes / 1e6:,.1f} MB", flush=True)
     return _short(manifest)
+
+
+def _with_offsets(client: Any, bucket: str, prefix: str, manifest: Manifest) -> Manifest:
+    """Return the manifest with the offsets of its rows. Add the offsets to a manifest of an earlier version; the CSV stays as it is."""
+    if manifest.offsets is not None:
+        return manifest
+    from smart_open import s3 as objects
+
+    print("finding the offsets of its rows", flush=True)
+    rows = RowOffsets()
+    with (
+        s3.errors(client, bucket, prefix + CSV),
+        objects.open(bucket, prefix + CSV, "rb", client=client) as stream,
+    ):
+        while data := stream.read(PART_BYTES):
+            rows.update(data)
+    manifest = replace(manifest, offsets=rows.offsets())
+    put_manifest(client, bucket, prefix, manifest)
+    return manifest
 
 
 @contextmanager
@@ -75,6 +104,7 @@ class _Copy(Parts):
     def __init__(self, table: custom_tables.Table, max_rows: int) -> None:
         super().__init__([column.name for column in table.columns])
         self._table, self._max_rows = table, max_rows
+        self.rows = RowOffsets()
 
     def __iter__(self) -> Iterator[bytes]:
         names = self.checksum.names
@@ -118,6 +148,7 @@ class _Copy(Parts):
     def _sent(self, held: bytearray) -> bytes:
         part = bytes(held)
         self.count(part)
+        self.rows.update(part)
         return part
 
 
@@ -137,8 +168,8 @@ def _written(rows: Sequence[Sequence[str]], quoting: Any) -> str:
 
 
 def _short(manifest: Manifest) -> dict[str, Any]:
-    text = manifest.to_json()
-    message: dict[str, Any] = json.loads(text)
-    if len(text.encode()) > protocol.MESSAGE_BYTES:
+    message: dict[str, Any] = json.loads(manifest.to_json())
+    message.pop("offsets", None)
+    if len(json.dumps(message, separators=(",", ":")).encode()) > protocol.MESSAGE_BYTES:
         del message["fields"], message["schema"]
     return message

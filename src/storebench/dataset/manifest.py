@@ -21,7 +21,8 @@ CSV = "data.csv"  # its name in the dataset's folder
 class Manifest:
     """Rows, bytes, SHA-256 of the whole CSV (header included), and its checksums (storebench.dataset.checksum).
 
-    `schema` are its fields, and `file` is what it was made of: they are there for a custom file.
+    `schema` are its fields, and `file` is what it was made of: they are there for a custom file. So are `offsets`, the byte offsets of its
+    rows 0, 10,000, 20,000, … (storebench.dataset.offsets); None for a copy that an earlier version made.
     """
 
     schema_version: int
@@ -36,6 +37,7 @@ class Manifest:
     key: str
     schema: Sequence[Field] = FIELDS
     file: str | None = None
+    offsets: Sequence[int] | None = None
 
     def to_json(self) -> str:
         """Return the manifest as one line of JSON, with checksums of 16 hex digits.
@@ -47,9 +49,11 @@ class Manifest:
             "fields": {field.name: f"{self.fields[field.name]:016x}" for field in self.schema},
             "row_sum": f"{self.row_sum:016x}",
         }
-        del data["schema"], data["file"]
+        del data["schema"], data["file"], data["offsets"]
         if self.file is not None:
             data |= {"file": self.file, "schema": [_non_defaults(field) for field in self.schema]}
+        if self.offsets is not None:
+            data["offsets"] = list(self.offsets)
         return json.dumps(data, separators=(",", ":"))
 
     @classmethod
@@ -85,6 +89,7 @@ class Manifest:
             key=_get(data, "key", str),
             schema=schema,
             file=file,
+            offsets=_offsets(data) if "offsets" in data else None,
         )
 
     @classmethod
@@ -127,6 +132,13 @@ def _get(data: Mapping[str, Any], name: str, kind: type) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise _invalid(f"{name} is missing or no {kind.__name__}")
     return value
+
+
+def _offsets(data: Mapping[str, Any]) -> tuple[int, ...]:
+    offsets = _get(data, "offsets", list)
+    if not all(type(offset) is int and offset >= 0 for offset in offsets) or offsets != sorted(set(offsets)):
+        raise _invalid("its offsets are not ascending numbers")
+    return tuple(offsets)
 
 
 def _checksum(data: Mapping[str, Any], name: str) -> int:

@@ -119,8 +119,10 @@ def send_manifest(
     generator_version: str,
     schema: Sequence[Field] = FIELDS,
     file: str | None = None,
+    offsets: Sequence[int] | None = None,
 ) -> Manifest:
-    """Write the manifest of a dataset whose CSV has these parts, and return the manifest. `file`: the custom file that became the CSV."""
+    """Write the manifest of a dataset whose CSV has these parts, and return the manifest. `file`: the custom file that became the CSV.
+    `offsets`: of the rows of a custom file (storebench.dataset.offsets)."""
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
         rows=parts.checksum.rows,
@@ -134,7 +136,14 @@ def send_manifest(
         key=folder + CSV,
         schema=schema,
         file=file,
+        offsets=offsets,
     )
+    put_manifest(client, bucket, folder, manifest)
+    return manifest
+
+
+def put_manifest(client: Any, bucket: str, folder: str, manifest: Manifest) -> None:
+    """Write the manifest into a dataset's folder of S3."""
     with s3.errors(client, bucket, folder + MANIFEST):
         client.put_object(
             Bucket=bucket,
@@ -142,7 +151,6 @@ def send_manifest(
             Body=manifest.to_json().encode(),
             ContentType="application/json",
         )
-    return manifest
 
 
 def upload(

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.manifest import schema_of
+from storebench.dataset.manifest import Manifest, schema_of
 from storebench.dataset.schema import Field
-from storebench.errors import StoreUnreachable
+from storebench.errors import SpecError, StoreUnreachable
 from storebench.stores.base import Durability, Store, TypicalTime
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
 from storebench.stores.bulk_write_read.source import Source
-from storebench.stores.bulk_write_read.verify import verify
+from storebench.stores.bulk_write_read.tally import Tally
+from storebench.stores.bulk_write_read.verify import checksum_of, verify
 from storebench.stores.caches import reconnect
+from storebench.study.reserved import PODS
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
@@ -30,7 +32,11 @@ ALL = "all"  # the batch of all rows
 
 
 class TableStore(Store):
-    """A store with a table for each target, which is written from the source's rows and read back."""
+    """A store with a table for each target, which is written from the source's rows and read back.
+
+    If several pods divide an operation, each pod runs `operate`. The leader prepares the target, makes the written rows durable, and verifies
+    the whole.
+    """
 
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
     # Medians of runs with 1 to 200,000 rows, and of the run with 1,000,000 rows in docs/studies/data. This class has the times of pods without
@@ -39,6 +45,17 @@ class TableStore(Store):
         TypicalTime(WRITE, fixed_s=8, million_s=60),
         TypicalTime(READ, fixed_s=4, million_s=50),
     )
+    written = 0  # number of rows written by all pods
+
+    @classmethod
+    def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
+        pods, state = values.get(PODS, "1"), values.get(CACHE, AS_IS)
+        if operation == READ and READ in cls.divides and pods != "1" and state != AS_IS:
+            raise SpecError(
+                f"{CACHE}={state} prepares the caches for the read of one pod, and {PODS}={pods} divides the read: set {CACHE}={AS_IS} or"
+                f" {PODS}=1"
+            )
+        return 0.0
 
     def __init__(
         self,
@@ -97,11 +114,14 @@ class TableStore(Store):
         return None if value == ALL else int(value)
 
     def operate(self, attempt: Attempt) -> str:
+        part = attempt.part
         with attempt.phase("prepare"):
             manifest = self.source.manifest()
-            if self.operation == WRITE:
+            if self.operation == WRITE and part.leads:
                 self.prepare()
                 attempt.durability(self.durability())
+            if part.count > 1:
+                self._divide(attempt, manifest)
             self._cached.prepare()
         clock = OperationClock(self.cpu_s)
         try:
@@ -111,31 +131,59 @@ class TableStore(Store):
             attempt.metric("only_s", clock.operation_s)
             attempt.metric("source_s", clock.source_s)
             attempt.metric("barrier_s", attempt.seconds_in("barrier"))
-        write_s = clock.operation_s
+        tallies = attempt.gather(self._tally(attempt, rows).to_json())
+        if tallies is None:
+            return "left with the leader"
+        whole = Tally.total(tallies)
+        write_s = attempt.result.metrics["only_s"]  # of all parts
         if self.operation == WRITE:  # the barrier adds the guarantees that acknowledgements lack
             write_s += attempt.seconds_in("barrier")
             attempt.metric("write_s", write_s)
         if write_s:
-            attempt.metric("rows_per_s", rows / write_s)
+            attempt.metric("rows_per_s", whole.rows / write_s)
         with attempt.phase("verify"):
+            if part.count > 1:
+                self.source.take(None, manifest)  # the leader verifies the whole
             proof = self._cached.proof()
-            verified = verify(self, rows, manifest) + proof
+            verified = verify(self, whole.rows, manifest, whole.seen, part.count) + proof
         if self.operation == WRITE:
             with attempt.phase("teardown"):
                 attempt.result.data_bytes = self.size_bytes()
         return verified
 
+    def _divide(self, attempt: Attempt, manifest: Manifest) -> None:
+        """Take this part's share of a divided operation. Raises SpecError for an operation that cannot be divided so."""
+        part = attempt.part
+        self.least_s(self.operation, {**self.values, PODS: str(part.count)})
+        if manifest.rows < part.count:
+            raise SpecError(
+                f"{PODS}={part.count}: the dataset has {manifest.rows:,} rows, fewer than pods. Use fewer pods or more rows"
+            )
+        if self.operation == READ:
+            self.take_share(attempt, manifest)
+        else:
+            self.source.take(part.share(manifest.rows), manifest)
+
     def _timed(self, attempt: Attempt, clock: OperationClock) -> int:
-        """Run the timed operation, and the barrier of a write. Return the number of rows written or seen."""
+        """Run the timed operation, and the barrier of a write. Return the number of rows that this part has written or seen."""
         if self.operation == READ:
             attempt.result.delivers = self.delivered()
             with attempt.operation():
                 return self.read(clock)
         with attempt.operation():
             rows = self.write(self.batch, clock)
-        with attempt.phase("barrier"):
-            self.barrier()
+        self.written = attempt.agree("written", rows, sum)
+        if attempt.part.leads:
+            with attempt.phase("barrier"):
+                self.barrier()
         return rows
+
+    def _tally(self, attempt: Attempt, rows: int) -> Tally:
+        """Return what this part did. In a divided read, add the checksum of a second pass over this part's share."""
+        if attempt.part.count == 1 or self.operation == WRITE:
+            return Tally(rows)
+        with attempt.phase("verify"):
+            return Tally(rows, checksum_of(self))
 
     def durability(self) -> Durability:
         """Return the durability of an acknowledged write. Called after `prepare`. A failed query gives `unknown`, never an error."""
@@ -159,6 +207,14 @@ class TableStore(Store):
     @abstractmethod
     def read(self, clock: OperationClock) -> int:
         """Read every row of the target. Return the number of rows seen."""
+
+    def take_share(self, attempt: Attempt, manifest: Manifest) -> None:
+        """Find this part's share of a divided read: `read` and `checksum` then cover the share alone. Each row belongs to one part.
+
+        Called in the phase `prepare` of each part, so that the leader can find the shares by `attempt.agree`. Only for stores whose `divides`
+        has the read.
+        """
+        raise NotImplementedError(f"{self.name} cannot read a share of a table")
 
     def needed_bytes(self) -> int:
         """Return the bytes that an uncached read must read from disk at least.

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from storebench import s3
 from storebench.attempt.clock import OperationClock
+from storebench.dataset.manifest import Manifest
 from storebench.stores.base import Server
-from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS
+from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS
 from storebench.stores.bulk_write_read.delta import DeltaStore
+from storebench.stores.bulk_write_read.delta_shares import deal, only, sizes_of
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+    from storebench.attempt.run import Attempt
 
 # No column statistics: they help readers skip files, and a bulk read skips no file.
 TUNED_TABLE = {"delta.dataSkippingNumIndexedCols": "0"}
@@ -24,13 +31,20 @@ class DeltaRs(DeltaStore):
     The `reference` client makes a text table of each list of dicts, reopens the table for each batch, and reads the whole table into
     memory. The `tuned` client writes the source's typed tables with cheap Parquet settings to an open table, and streams the read through
     deltalake's own engine.
+
+    Several pods read the files of one version of the table, which pyarrow reads for both clients: deltalake's own engine takes no list of
+    files. Writes do not divide: commits of several pods would conflict, and the study's write is one writer's.
     """
 
     name = "delta-rs"
     clients = ("reference", "tuned")
     delivers = ("Arrow", "Arrow")
+    divides = (READ,)
     packages = ("deltalake", "pyarrow")
     modules = ("deltalake", "pyarrow.dataset", "storebench.dataset.typed")
+
+    _version: int | None = None  # of the table, for all parts of a divided read
+    _share: list[str] | None = None  # this part's files of a divided read
 
     def connect(self) -> None:
         assert self.server is not None
@@ -98,8 +112,28 @@ class DeltaRs(DeltaStore):
         with self.table_errors(), clock.operation():
             return sum(part.num_rows for part in self._parts())
 
+    def take_share(self, attempt: Attempt, manifest: Manifest) -> None:
+        """Take files of the version that the leader finds, outside the timed window."""
+        part = attempt.part
+        self.check_table()
+        with self.table_errors():
+            self._version = attempt.agree("version", None, lambda _: self.open_table().version())
+            self._share = deal(sizes_of(self._at_version()), part.count)[part.number]
+
+    def _at_version(self) -> DeltaTable:
+        from deltalake import DeltaTable
+
+        return DeltaTable(self.uri(), version=self._version, storage_options=self.storage_options)
+
     def _parts(self) -> Iterator[Any]:
-        """Read the table into Arrow in the client's way, for both the timed read and its second pass."""
+        """Read the table, or this part's files, into Arrow in the client's way, for both the timed read and its second pass."""
+        if self._share is not None:
+            dataset = only(self._at_version(), self._share)
+            if self.client == "tuned":
+                yield from dataset.to_batches()
+            else:
+                yield dataset.to_table()
+            return
         table = self.open_table()
         if self.client == "tuned":
             yield from table.scan()
@@ -124,4 +158,6 @@ class DeltaRs(DeltaStore):
     def verified_by(self) -> str:
         if self.operation != "read":
             return super().verified_by()
+        if self._share is not None:
+            return f"pyarrow FileSystemDataset.{'to_batches' if self.client == 'tuned' else 'to_table'}()"
         return f"delta-rs DeltaTable.{'scan' if self.client == 'tuned' else 'to_pyarrow_table'}()"

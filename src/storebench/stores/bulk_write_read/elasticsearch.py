@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from storebench.attempt.clock import OperationClock
 from storebench.connection import tls
 from storebench.dataset.checksum import TableChecksum
+from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server, TypicalTime
-from storebench.stores.bulk_write_read import tuning
-from storebench.stores.bulk_write_read.base import TableStore, columns, finer
+from storebench.stores.bulk_write_read import elasticsearch_replicas, tuning
+from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
 from storebench.stores.bulk_write_read.elasticsearch_server import (
     PORT,
@@ -27,10 +28,13 @@ from storebench.stores.bulk_write_read.elasticsearch_server import (
     options,
     refusal,
 )
+from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
 from storebench.stores.bulk_write_read.source import Row
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch as Client
+
+    from storebench.attempt.run import Attempt
 
 T = TypeVar("T")
 
@@ -47,7 +51,6 @@ SLICE_PAGE_ROWS = 2_000
 SHARD_ORDER = ["_shard_doc"]  # the order on disk, without sorting
 INDEX_ACTION = b'{"index":{}}'
 BULK_ANSWER = ["errors", "items.*.error"]
-NO_REPLICAS = {"number_of_replicas": 0, "auto_expand_replicas": False}
 
 
 class Elasticsearch(TableStore):
@@ -64,6 +67,7 @@ class Elasticsearch(TableStore):
     name = "elasticsearch"
     clients = ("reference", "tuned")
     delivers = ("dicts", "dicts")
+    divides = (WRITE, READ)
     connection = "elasticsearch"
     typical = (TypicalTime("write", fixed_s=8, million_s=200), TypicalTime("read", fixed_s=4, million_s=50))
     packages = ("elasticsearch", "orjson")
@@ -89,6 +93,8 @@ class Elasticsearch(TableStore):
     _lifted: Mapping[str, Any] | None = (
         None  # the index's original settings of replicas while they are lifted
     )
+    _share: Slices | None = None  # of a divided read
+    _opened: str | None = None  # the point in time of all parts that this part has opened
 
     def connect(self) -> None:
         from elasticsearch import ApiError, OrjsonSerializer
@@ -157,28 +163,7 @@ class Elasticsearch(TableStore):
             )
         if "replicas_while_loading" in self._tuning:
             with self._errors():
-                self._lift_replicas()
-
-    def _lift_replicas(self) -> None:
-        """Remove the replicas that the server or a template gives the index, and remember their settings."""
-        answer = self._client.indices.get_settings(
-            index=self.target, name=[f"index.{name}" for name in NO_REPLICAS]
-        )
-        index_settings = answer[self.target]["settings"]["index"]
-        if index_settings != {"number_of_replicas": "0"}:
-            self._client.indices.put_settings(index=self.target, settings=NO_REPLICAS)
-            self._lifted = {name: index_settings.get(name) for name in NO_REPLICAS}
-
-    def _put_replicas_back(self) -> None:
-        """Restore the replicas, and wait for the replicas that the cluster has nodes for: none on a single node."""
-        self._client.indices.put_settings(index=self.target, settings=self._lifted)
-        while self._client.options(ignore_status=408).cluster.health(
-            index=self.target,
-            wait_for_events="languid",
-            wait_for_no_initializing_shards=True,
-            timeout=f"{REQUEST_TIMEOUT_S // 2}s",
-        )["timed_out"]:
-            pass
+                self._lifted = elasticsearch_replicas.lift(self._client, self.target)
 
     def write(self, batch: int | None, clock: OperationClock) -> int:
         with self._errors():
@@ -231,7 +216,9 @@ class Elasticsearch(TableStore):
         with self._errors():
             self._client.indices.refresh(index=self.target)
             if self._lifted:
-                self._put_replicas_back()
+                elasticsearch_replicas.put_back(
+                    self._client, self.target, self._lifted, REQUEST_TIMEOUT_S // 2
+                )
 
     def read(self, clock: OperationClock) -> int:
         with self._errors(), clock.operation():
@@ -240,19 +227,30 @@ class Elasticsearch(TableStore):
     def _read_pages(self, of_page: Callable[[list[dict[str, Any]]], T]) -> list[T]:
         """Apply `of_page` to each page of documents, read in the client's way, for both the timed read and its second pass."""
         with self._point_in_time() as pit:
+            share = self._share
             if self.client == "reference":
-                return list(map(of_page, self._pages(pit, PAGE_ROWS)))
+                part = {"slice": share[0]} if share else {}
+                return list(map(of_page, self._pages(pit, PAGE_ROWS, **part)))
 
-            slices = self._tuning["workers"]
+            slices = share.count if share else self._tuning["workers"]
 
             def read_slice(number: int) -> list[T]:
-                part = {"id": number, "max": slices}
+                part = share[number] if share else {"id": number, "max": slices}
                 return list(
                     map(of_page, self._pages(pit, SLICE_PAGE_ROWS, slice=part, track_total_hits=False))
                 )
 
             with ThreadPoolExecutor(slices) as pool:
                 return list(itertools.chain.from_iterable(pool.map(read_slice, range(slices))))
+
+    def take_share(self, attempt: Attempt, manifest: Manifest) -> None:
+        """Take slices of one point in time, which the leader opens outside the timed window. Both passes of the read use it."""
+        self._share = Slices.agreed(attempt, self._tuning.get("workers", 1), self._open_for_all)
+
+    def _open_for_all(self) -> str:
+        with self._errors():
+            self._opened = self._open_point_in_time()
+        return self._opened
 
     def needed_bytes(self) -> int:
         """Return the bytes of the documents, without structures for searches. The server reads a copy of the index to compute them."""
@@ -302,7 +300,8 @@ class Elasticsearch(TableStore):
         return checksum
 
     def verified_by(self) -> str:
-        return f"search_after over {'slices of ' if self.client == 'tuned' else ''}a point in time"
+        sliced = self._share or self.client == "tuned"
+        return f"search_after over {'slices of ' if sliced else ''}a point in time"
 
     def size_bytes(self) -> int | None:
         from elasticsearch import ApiError, TransportError
@@ -318,14 +317,28 @@ class Elasticsearch(TableStore):
             self._client.options(ignore_status=404).indices.delete(index=self.target)
 
     def close(self) -> None:
+        from elasticsearch import ApiError, TransportError
+
+        if self._opened:
+            with suppress(ApiError, TransportError):
+                self._client.close_point_in_time(id=self._opened)
         self._client.close()
 
     @contextmanager
     def _point_in_time(self) -> Iterator[str]:
-        """Open a point in time of the index, and close it at the end. After a failure the server drops it after KEEP_ALIVE."""
-        pit = str(self._client.open_point_in_time(index=self.target, keep_alive=KEEP_ALIVE)["id"])
+        """Open a point in time of the index, and close it at the end. After a failure the server drops it after KEEP_ALIVE.
+
+        The parts of a divided read have one point in time, which stays open for the second pass.
+        """
+        if self._share:
+            yield self._share.pit
+            return
+        pit = self._open_point_in_time()
         yield pit
         self._client.close_point_in_time(id=pit)
+
+    def _open_point_in_time(self) -> str:
+        return str(self._client.open_point_in_time(index=self.target, keep_alive=KEEP_ALIVE)["id"])
 
     def _pages(self, pit: str, rows: int, **search: Any) -> Iterator[list[dict[str, Any]]]:
         """Yield the pages of a point in time, each of up to `rows` documents, until the first empty page."""

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from storebench.attempt.clock import OperationClock
+from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import tuning
-from storebench.stores.bulk_write_read.base import TableStore, columns
+from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns
+from storebench.stores.bulk_write_read.mongodb_ranges import bounds, range_of
 from storebench.stores.bulk_write_read.source import Row
 from storebench.stores.mongodb_server import (
     authority,
@@ -29,6 +31,8 @@ from storebench.stores.mongodb_server import (
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
+
+    from storebench.attempt.run import Attempt
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
@@ -51,12 +55,14 @@ class MongoDB(TableStore):
     name = "mongodb"
     clients = ("reference", "tuned")
     delivers = ("dicts", "raw BSON")
+    divides = (WRITE, READ)
     connection = "mongodb"
     packages = ("pymongo",)
     typical = (TypicalTime("write", fixed_s=8, million_s=90), TypicalTime("read", fixed_s=4, million_s=65))
     modules = ("pymongo",)
 
     _tuning: Mapping[str, int] = MappingProxyType({})
+    _query: tuple[Mapping[str, Any], ...] = ()  # the query of this part's share of a divided read
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
@@ -166,8 +172,8 @@ class MongoDB(TableStore):
                 self._client.admin.command("shardCollection", self._collection.full_name, key=key)
 
     def write(self, batch: int | None, clock: OperationClock) -> int:
-        self._written = self._write(batch, clock)
-        return self._written
+        self.written = self._write(batch, clock)
+        return self.written
 
     def _write(self, batch: int | None, clock: OperationClock) -> int:
         with errors(self.server):
@@ -216,7 +222,7 @@ class MongoDB(TableStore):
         if self._collection.write_concern.acknowledged:
             return
         deadline_s = time.monotonic() + ARRIVAL_TIMEOUT_S
-        while self.count() < self._written and time.monotonic() < deadline_s:
+        while self.count() < self.written and time.monotonic() < deadline_s:
             time.sleep(ARRIVAL_POLL_S)
 
     def read(self, clock: OperationClock) -> int:
@@ -226,11 +232,18 @@ class MongoDB(TableStore):
                 rows += 1
         return rows
 
+    def take_share(self, attempt: Attempt, manifest: Manifest) -> None:
+        """Take a range of `_id`. The leader finds the ranges, outside the timed window."""
+        part = attempt.part
+        with errors(self.server):
+            begins = attempt.agree("bounds", None, lambda _: bounds(self._collection, part.count))
+        self._query = (range_of(begins, part.number),)
+
     def _documents(self) -> Iterator[Mapping[str, Any]]:
-        """Yield all documents, read in the client's way, for both the timed read and its second pass."""
+        """Yield all documents, or those of this part's share, read in the client's way, for both the timed read and its second pass."""
         if self.client == "tuned":
-            return self._raw.find(batch_size=self._tuning["answer_rows"])
-        return self._collection.find()
+            return self._raw.find(*self._query, batch_size=self._tuning["answer_rows"])
+        return self._collection.find(*self._query)
 
     def needed_bytes(self) -> int:
         """Return the bytes of the collection's blocks on disk, without free blocks."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from storebench import __version__
 from storebench.attempt.clock import OperationClock
+from storebench.dataset.manifest import Manifest
 from storebench.stores.base import Durability, Server
-from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, columns
+from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE, TableStore, columns
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
 
 
 class Null(TableStore):
@@ -19,6 +24,7 @@ class Null(TableStore):
     name = "null"
     keeps_data = False
     floor = True
+    divides = (WRITE, READ)
     delivers = ("nothing",)
     figures_cover = "engine"
 
@@ -46,6 +52,9 @@ class Null(TableStore):
 
     def barrier(self) -> None:
         pass
+
+    def take_share(self, attempt: Attempt, manifest: Manifest) -> None:
+        self.source.take(attempt.part.share(manifest.rows), manifest)
 
     def read(self, clock: OperationClock) -> int:
         rows = 0

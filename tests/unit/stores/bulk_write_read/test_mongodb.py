@@ -189,7 +189,7 @@ def unacknowledging():
 def test_rows_that_are_not_acknowledged_are_waited_for_by_the_barrier(monkeypatch):
     monkeypatch.setattr("storebench.stores.bulk_write_read.mongodb.ARRIVAL_POLL_S", 0)
     store = unacknowledging()
-    store._written = 5
+    store.written = 5
     store.barrier()
     assert store._collection.arrived == 5
 
@@ -197,7 +197,7 @@ def test_rows_that_are_not_acknowledged_are_waited_for_by_the_barrier(monkeypatc
 def test_rows_that_never_arrive_are_left_to_the_verification(monkeypatch):
     monkeypatch.setattr("storebench.stores.bulk_write_read.mongodb.ARRIVAL_TIMEOUT_S", 0)
     store = unacknowledging()
-    store._written = 5
+    store.written = 5
     store.barrier()
     assert store._collection.arrived == 1
 

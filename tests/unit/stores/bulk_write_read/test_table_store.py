@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from storebench.attempt.parts.part import Part
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import VerificationFailed
@@ -16,6 +17,8 @@ from tests.bulk import bulk_study
 
 class Attempt:
     """An attempt like storebench.attempt.run's, without the figures of a container."""
+
+    part = Part()
 
     def __init__(self):
         self.result = AttemptResult()
@@ -36,6 +39,12 @@ class Attempt:
 
     def operation(self):
         return self.phase("operation")
+
+    def agree(self, name, value, decide):
+        return decide([value])
+
+    def gather(self, tally):
+        return [tally]
 
     def seconds_in(self, phase):
         return 0.25 if phase in self.phases else 0.0
@@ -93,7 +102,9 @@ class Broken(Table):
 
 @pytest.fixture
 def operate(monkeypatch):
-    monkeypatch.setattr(base, "verify", lambda store, rows, manifest: f"{rows} of {manifest.rows} rows")
+    monkeypatch.setattr(
+        base, "verify", lambda store, rows, manifest, seen, pods: f"{rows} of {manifest.rows} rows"
+    )
 
     def operated(operation, store_class=Table, attempt=None):
         attempt = attempt or Attempt()
