@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.raw_log import RAW_LOG
+from storebench.attempt.parts.part import Part
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
 from storebench.stores.point_operations import generators
@@ -121,7 +122,7 @@ def load_generator(
         results="",
     )
     load = Load.of(values)
-    with generators.Generators(list(store.jobs(spec, load, folder))) as running:
+    with generators.Generators(list(store.jobs(spec, load, folder, Part()))) as running:
         begin_s = time.monotonic() + generators.LEAD_S
         running.begin(begin_s)
         yield running, begin_s, load

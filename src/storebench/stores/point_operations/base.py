@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from storebench.attempt.clock import OperationClock
-from storebench.attempt.parts.part import Part
 from storebench.errors import StoreRefused, unknown
 from storebench.stores.base import Durability, Pod, Store, TypicalTime
 from storebench.stores.point_operations import figures
@@ -27,6 +26,7 @@ from storebench.stores.point_operations.rest import Rest, address_of, descriptio
 from storebench.stores.point_operations.tally import Whole
 
 if TYPE_CHECKING:
+    from storebench.attempt.parts.part import Part
     from storebench.attempt.run import Attempt
     from storebench.attempt.spec import AttemptSpec
 
@@ -220,11 +220,8 @@ class PointStore(Store):
         finally:
             generators.__exit__()
 
-    def jobs(
-        self, spec: AttemptSpec, load: Load, folder: Path, part: Part | None = None
-    ) -> Iterator[Mapping[str, Any]]:
-        """Yield the specification of each load generator of a part of the operation; without `part`, of the whole."""
-        part = part or Part()
+    def jobs(self, spec: AttemptSpec, load: Load, folder: Path, part: Part) -> Iterator[Mapping[str, Any]]:
+        """Yield the specification of each load generator of a part of the operation."""
         distribution = self.values.get("key_distribution", DISTRIBUTIONS[0])
         if distribution not in DISTRIBUTIONS:
             raise unknown("key_distribution", distribution, DISTRIBUTIONS)
