@@ -31,9 +31,11 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.raw_log import RAW_LOG
+from storebench.attempt.parts.part import Part
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
-from storebench.stores.point_operations import generators, requests
+from storebench.stores.point_operations import generators
+from storebench.stores.point_operations.distribution import histogram, percentile
 from storebench.stores.point_operations.load_plan import Load
 from storebench.stores.point_operations.mongodb import MongoDB
 from storebench.stores.point_operations.requests import PERCENTILES, Requests
@@ -120,8 +122,10 @@ def load_generator(
         results="",
     )
     load = Load.of(values)
-    with generators.Generators(list(store.jobs(spec, load, folder))) as running:
-        yield running, running.begin(), load
+    with generators.Generators(list(store.jobs(spec, load, folder, Part()))) as running:
+        begin_s = time.monotonic() + generators.LEAD_S
+        running.begin(begin_s)
+        yield running, begin_s, load
 
 
 def ended(running: generators.Generators, began_s: float, load: Load) -> Requests:
@@ -145,12 +149,12 @@ def errors(
     measured = (meant_s >= sent.measured_from_s) & (meant_s < sent.measured_to_s)
     wanted = np.sort((raw[1][order] - began_s - meant_s)[measured])
     ordered = sent.latencies()
-    counts = requests.histogram(ordered)
+    counts = histogram(ordered)
     of_histogram = np.repeat(sorted(counts), [counts[value] for value in sorted(counts)])
     return {
         name: (
-            requests.percentile(ordered, percent),
-            requests.percentile(of_histogram, percent),
+            percentile(ordered, percent),
+            percentile(of_histogram, percent),
             float(np.percentile(wanted, percent, method="inverted_cdf")),
         )
         for name, percent in PERCENTILES.items()
@@ -174,7 +178,7 @@ def compare_latencies(cores: tuple[int, int], seconds: float, console: Console) 
         table.add_column(heading, justify="right")
     for metric, values in sides.items():
         percent = PERCENTILES[metric]
-        shown = (*values, requests.percentile(served, percent))
+        shown = (*values, percentile(served, percent))
         table.add_row(f"{percent:g}", *(f"{1000 * value:.2f}" for value in shown))
     console.print(table)
     return max(abs(value / raw - 1) for *ours, raw in sides.values() for value in ours)
@@ -257,7 +261,7 @@ def largest_kept(service: NullService, rate: float, seconds: float) -> tuple[Dri
     for _ in range(STEPS):
         rates, log = of_project(service, rate, seconds)
         if rates.rate >= KEPT * rate:
-            return rates, requests.percentile(log.latencies(), 99)
+            return rates, percentile(log.latencies(), 99)
         rate *= STEP
     raise click.ClickException(f"The open load does not even keep {rate / STEP:.0f} requests a second")
 

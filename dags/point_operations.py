@@ -3,7 +3,8 @@
 from storebench.airflow.dags.study import study_dag
 from storebench.stores.point_operations.claims import CLAIMS
 from storebench.stores.point_operations.load_plan import LOADS, PARAMS
-from storebench.study.model import CPU_S, MEMORY, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import CPU_S, MEMORY, Axis, Better, Chart, Merge, Metric, Operation, Preset, Study
+from storebench.study.several_pods import several_pods
 
 STORES = ("mongodb", "cassandra")
 PERCENTILES = {"50": "50 %", "90": "90 %", "95": "95 %", "99": "99 %", "999": "99.9 %", "100": "maximum"}
@@ -28,6 +29,10 @@ def _axis(
     """Create an axis whose default is its first value."""
     pattern, hint = "|".join(values), " or ".join(values)
     return Axis(name, title, description, pattern, hint, values[:1], values, grid, of_copies=of_copies)
+
+
+def _series(name: str, title: str, better: Better = "lower", merge: Merge = "leader") -> Metric:
+    return Metric(name, title, better, "series", merge=merge)
 
 
 AXES = (
@@ -55,45 +60,51 @@ AXES = (
         *LOADS,
         grid=("closed",),
     ),
+    several_pods(*STORES),
 )
+# `merge` says how the figures of several pods become one. The leader computes shares and percentiles from the added counts of all pods.
 METRICS = (
-    Metric("fill_s", "time to fill the table"),
-    Metric("entities_per_s", "entities per second while the table is filled", "higher"),
-    Metric("operations_per_s", "successful operations per second", "higher"),
-    Metric("max_operations_per_s", "most successful operations in one second", "higher"),
+    Metric("fill_s", "time to fill the table", merge="span"),
+    Metric("entities_per_s", "entities per second while the table is filled", "higher", merge="leader"),
+    Metric("operations_per_s", "successful operations per second", "higher", merge="sum"),
+    Metric("max_operations_per_s", "most successful operations in one second", "higher", merge="leader"),
     *(
-        Metric(f"{prefix}p{name}_s", f"{title}, {text}")
+        Metric(f"{prefix}p{name}_s", f"{title}, {text}", merge="leader")
         for prefix, title in LATENCIES.items()
         for name, text in PERCENTILES.items()
     ),
-    Metric("not_begun_share", "requests of an open load that were not begun in time to count"),
-    Metric("error_share", "requests that have failed"),
-    Metric("timeouts", "requests without an answer in time"),
-    Metric("connection_errors", "requests without a connection"),
-    Metric("server_errors", "requests that the server refused"),
-    Metric("entity_s", "CPU time of the load generator to make and compare an entity", "neither"),
-    Metric("measured_from_s", "end of the warm-up", "neither"),
+    Metric(
+        "not_begun_share", "requests of an open load that were not begun in time to count", merge="leader"
+    ),
+    Metric("error_share", "requests that have failed", merge="leader"),
+    Metric("timeouts", "requests without an answer in time", merge="sum"),
+    Metric("connection_errors", "requests without a connection", merge="sum"),
+    Metric("server_errors", "requests that the server refused", merge="sum"),
+    Metric(
+        *("entity_s", "CPU time of the load generator to make and compare an entity", "neither"), merge="max"
+    ),
+    Metric("measured_from_s", "end of the warm-up", "neither", merge="leader"),
     *(Metric(name, LATENCIES[prefix], kind="histogram") for name, prefix in HISTOGRAMS.items()),
-    Metric("each_second_operations_per_s", "successful operations in each second", "higher", "series"),
-    Metric("each_second_p50_s", "latency in each second, 50 %", "lower", "series"),
-    Metric("each_second_p95_s", "latency in each second, 95 %", "lower", "series"),
-    Metric("each_second_p99_s", "latency in each second, 99 %", "lower", "series"),
-    Metric("each_second_errors", "failed requests in each second", "lower", "series"),
-    Metric("each_second_users", "users in each second", "neither", "series"),
+    _series("each_second_operations_per_s", "successful operations in each second", "higher", "sum"),
+    _series("each_second_p50_s", "latency in each second, 50 %"),
+    _series("each_second_p95_s", "latency in each second, 95 %"),
+    _series("each_second_p99_s", "latency in each second, 99 %"),
+    _series("each_second_errors", "failed requests in each second", "lower", "sum"),
+    _series("each_second_users", "users in each second", "neither", "sum"),
 )
 LOADED = tuple(metric.name for metric in METRICS[2:])
-OF_RAMPS = (
-    Metric("broken_operations_per_s", "rate at which a ramp broke its limit", "neither"),
-    Metric("each_step_operations_per_s", "rate of each step of a ramp", "neither", "series"),
-    Metric("each_step_p99_s", "latency in each step of a ramp, 99 %", "lower", "series"),
+OF_STEPS = (
+    Metric("broken_operations_per_s", "rate at which a ramp broke its limit", "neither", merge="leader"),
+    _series("each_step_operations_per_s", "rate of each step of a ramp", "neither"),
+    _series("each_step_p99_s", "latency in each step of a ramp, 99 %"),
 )
 OF_MIXES = tuple(
     metric
     for kind in ("read", "write")
     for metric in (
-        Metric(f"{kind}_error_share", f"{kind}s of a mix that have failed"),
-        Metric(f"{kind}_p50_s", f"latency of the {kind}s of a mix, 50 %"),
-        Metric(f"{kind}_p99_s", f"latency of the {kind}s of a mix, 99 %"),
+        Metric(f"{kind}_error_share", f"{kind}s of a mix that have failed", merge="leader"),
+        Metric(f"{kind}_p50_s", f"latency of the {kind}s of a mix, 50 %", merge="leader"),
+        Metric(f"{kind}_p99_s", f"latency of the {kind}s of a mix, 99 %", merge="leader"),
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
@@ -137,7 +148,7 @@ on the study's page in the documentation lists the differences from the original
         Operation("read", LOADED, needs=("fill",)),
         Operation("write", LOADED, needs=("fill",)),
     ),
-    metrics=(*METRICS, *OF_RAMPS, *OF_MIXES),
+    metrics=(*METRICS, *OF_STEPS, *OF_MIXES),
     rows=100_000,
     axes=AXES,
     claims=CLAIMS,

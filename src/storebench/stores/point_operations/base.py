@@ -17,14 +17,16 @@ from storebench.stores.point_operations import figures
 from storebench.stores.point_operations.arrivals import request_count
 from storebench.stores.point_operations.check import Written, check_table
 from storebench.stores.point_operations.entities import Entity, entity, entity_s
-from storebench.stores.point_operations.generators import Generators
+from storebench.stores.point_operations.generators import LEAD_S, Generators
 from storebench.stores.point_operations.keys import DISTRIBUTIONS
 from storebench.stores.point_operations.load_plan import RAMP, RAMP_PARAMS, Load
 from storebench.stores.point_operations.ramp import Climb, climb
 from storebench.stores.point_operations.requests import Requests
 from storebench.stores.point_operations.rest import Rest, address_of, description_of
+from storebench.stores.point_operations.tally import Whole
 
 if TYPE_CHECKING:
+    from storebench.attempt.parts.part import Part
     from storebench.attempt.run import Attempt
     from storebench.attempt.spec import AttemptSpec
 
@@ -32,6 +34,7 @@ CONSISTENCIES = ("one", "quorum")
 DIRECT = "direct"  # the client without a service before the database
 FILL_BATCH = 1_000  # entities of a batch
 CONNECT_S = 10
+LEFT = "left with the leader"  # the verification of a part that is not the leader
 SETTLE_S = 0.2  # seconds before the measurement, in which the observers start
 
 
@@ -40,6 +43,7 @@ class PointStore(Store):
     before it, which has the same methods."""
 
     operations = ("fill", "read", "write")
+    divides = operations
     # Medians of runs with 1,000 rows, and the rates of docs/studies/point_operations.md for more rows. Reads and writes also take the time of
     # their load (`least_s`).
     typical: ClassVar[tuple[TypicalTime, ...]] = (
@@ -70,6 +74,9 @@ class PointStore(Store):
     @abstractmethod
     def create(self) -> None:
         """Create an empty table."""
+
+    def created(self) -> None:
+        """Prepare to fill the table that another pod has created."""
 
     @abstractmethod
     def fill(self, entities: Sequence[Entity]) -> None:
@@ -128,16 +135,22 @@ class PointStore(Store):
     def _fill(self, attempt: Attempt) -> str:
         spec, clock = attempt.spec, OperationClock()
         with attempt.phase("prepare"):
-            self.create()
+            if attempt.part.leads:
+                self.create()
+            attempt.agree("created", None, lambda _: None)
+            if not attempt.part.leads:
+                self.created()
         attempt.durability(self.durability())
         with attempt.measuring(clock), attempt.operation():
-            for part in clock.source(_batches(spec.seed, spec.rows)):
+            for batch in clock.source(_batches(spec.seed, attempt.part.share(spec.rows))):
                 with clock.operation():
-                    self.fill(part)
+                    self.fill(batch)
         attempt.metric("fill_s", clock.operation_s)
-        attempt.metric("entities_per_s", spec.rows / clock.operation_s)
+        if attempt.gather(None) is None:
+            return LEFT
+        attempt.metric("entities_per_s", spec.rows / attempt.result.metrics["fill_s"])
         with attempt.phase("verify"):
-            return self._check(spec)
+            return self._check(spec, Written.of(spec.rows, []))
 
     def _under_load(self, attempt: Attempt, load: Load) -> str:
         spec = attempt.spec
@@ -146,38 +159,50 @@ class PointStore(Store):
         if self.operation == "write":
             attempt.durability(self.durability())
         with tempfile.TemporaryDirectory() as folder:
-            measured, climbed = self._measured(attempt, load, Path(folder))
+            sent, climbed = self._sent(attempt, load, Path(folder))
         meant = climbed.counts.request_count if climbed else request_count(load.rate, load.duration_s)
-        figures.report(attempt, measured, meant)
-        problem = figures.problem(measured, load.rate, load.max_error_share)
+        steps = [(step.from_s, step.to_s) for step in climbed.steps] if climbed else []
+        whole = Whole.of(sent, spec.rows, steps, writes=self.operation == "write")
         if climbed:
-            figures.report_ramp(attempt, measured, climbed)
+            climbed.report(attempt)
+        self._report(attempt, load, whole, len(attempt.part.share(meant)), climbed)
+        if attempt.part.count > 1:
+            if (texts := attempt.gather(whole.text())) is None:
+                return LEFT
+            whole = Whole.merged(texts)
+            self._report(attempt, load, whole, meant, climbed)
+        problem = figures.problem(whole.measured, load.rate, load.max_error_share)
+        if climbed:
             problem = climbed.problem() or problem
-        reads, writes = (
-            measured.those(mask) for mask in (measured.number < spec.rows, measured.number >= spec.rows)
-        )
-        if self.operation == "write" and load.read_share:
-            figures.report_mix(attempt, reads, writes)
         with attempt.phase("verify"):
             said = []
-            if self.operation == "write":
-                said.append(self._check(spec, writes))
+            if whole.written:
+                said.append(self._check(spec, whole.written))
             if self.operation == "read" or load.read_share:
-                said.append(figures.check_reads(reads))
+                said.append(figures.check_reads(whole.reads))
             if problem:
                 raise StoreRefused(problem)
-            if behind := figures.behind(measured, meant):
+            if behind := figures.behind(whole.measured, meant):
                 said.append(behind)
         return "; ".join([*said, *([climbed.says()] if climbed else [])])
 
-    def _measured(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:
+    def _report(self, attempt: Attempt, load: Load, whole: Whole, meant: int, climbed: Climb | None) -> None:
+        """Record the figures of a load's requests. `meant`: number of requests that the rate asked for; 0 without a rate."""
+        figures.report(attempt, whole.measured, meant)
+        if climbed:
+            figures.report_steps(attempt, climbed.steps, whole.steps)
+        if self.operation == "write" and load.read_share:
+            figures.report_mix(attempt, whole.reads, whole.writes)
+
+    def _sent(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:
         """Run the load. The resources of the pod and the servers are measured from the end of the warm-up."""
         with attempt.phase("start_load"):
-            generators = Generators(list(self.jobs(attempt.spec, load, folder)))
+            generators = Generators(list(self.jobs(attempt.spec, load, folder, attempt.part)))
             generators.__enter__()
         try:
             clock = OperationClock(generators.cpu_s)
-            begin_s = generators.begin()
+            begin_s = attempt.begin(LEAD_S)
+            generators.begin(begin_s)
             from_s, to_s = begin_s + load.before_s, begin_s + load.before_s + load.duration_s
             climbed = None
             with attempt.phase("warm_up"):
@@ -186,7 +211,7 @@ class PointStore(Store):
                 generators.wait_until(from_s)
                 with clock.operation():
                     if load.rates:
-                        climbed = climb(generators, load, begin_s)
+                        climbed = climb(generators, load, begin_s, attempt.agree)
                         from_s, to_s = begin_s + climbed.counts.from_s, begin_s + climbed.counts.to_s
                     else:
                         generators.wait_until(to_s)
@@ -195,12 +220,12 @@ class PointStore(Store):
         finally:
             generators.__exit__()
 
-    def jobs(self, spec: AttemptSpec, load: Load, folder: Path) -> Iterator[Mapping[str, Any]]:
-        """Yield the specification of each load generator."""
+    def jobs(self, spec: AttemptSpec, load: Load, folder: Path, part: Part) -> Iterator[Mapping[str, Any]]:
+        """Yield the specification of each load generator of a part of the operation."""
         distribution = self.values.get("key_distribution", DISTRIBUTIONS[0])
         if distribution not in DISTRIBUTIONS:
             raise unknown("key_distribution", distribution, DISTRIBUTIONS)
-        for stream, users in enumerate(load.shares()):
+        for stream, users in enumerate(load.shares(part.number), start=part.number * load.processes):
             yield {
                 "study": spec.study,
                 "store": spec.store,
@@ -214,22 +239,23 @@ class PointStore(Store):
                 "seconds": load.longest_s,
                 "timeout_s": load.timeout_s,
                 "schedule": load.schedule,
+                "stepped": False,
                 "slo_s": load.slo_s,
                 "read_share": load.read_share,
                 "rows": spec.rows,
                 "seed": spec.seed,
                 "key_distribution": distribution,
                 "stream": stream,
-                "streams": load.processes,
+                "streams": part.count * load.processes,
                 "file": str(folder / f"{stream}.npz"),
             }
 
-    def _check(self, spec: AttemptSpec, *written: Requests) -> str:
+    def _check(self, spec: AttemptSpec, written: Written) -> str:
         """Compare the whole table with the written entities. Raises VerificationFailed."""
-        said = check_table(self.scan(), spec.seed, Written.of(spec.rows, written))
+        said = check_table(self.scan(), spec.seed, written)
         return f"{said}; {self.scanned_by()}"
 
 
-def _batches(seed: int, rows: int) -> Iterator[list[Entity]]:
-    for first in range(0, rows, FILL_BATCH):
-        yield [entity(seed, number) for number in range(first, min(rows, first + FILL_BATCH))]
+def _batches(seed: int, numbers: range) -> Iterator[list[Entity]]:
+    for first in range(0, len(numbers), FILL_BATCH):
+        yield [entity(seed, number) for number in numbers[first : first + FILL_BATCH]]

@@ -133,6 +133,10 @@ class Cassandra(PointStore):
             self._ask(CREATE)
             self._prepare()
 
+    def created(self) -> None:
+        with self._errors():
+            self._prepare()
+
     def fill(self, entities: Sequence[Entity]) -> None:
         from cassandra.concurrent import execute_concurrent_with_args
 

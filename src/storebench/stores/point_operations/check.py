@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from storebench.errors import VerificationFailed
@@ -37,6 +40,29 @@ class Written:
             must[part.acknowledged()] = True
             may[part.number] = True
         return cls(must, may)
+
+    def packed(self) -> dict[str, Any]:
+        """Return both masks as JSON values. A thousand acknowledged writes take a few bytes."""
+        import numpy as np
+
+        masks = {"must": self.must, "may": self.may}
+        texts = {
+            name: b64encode(zlib.compress(np.packbits(mask).tobytes())).decode()
+            for name, mask in masks.items()
+        }
+        return {"count": len(self.may), **texts}
+
+    @classmethod
+    def merged(cls, parts: Sequence[Mapping[str, Any]]) -> Written:
+        """Return the entities that any of the parts has written. `parts`: of `packed`."""
+        import numpy as np
+
+        most = max(part["count"] for part in parts)
+        masks = {name: np.zeros(most, bool) for name in ("must", "may")}
+        for part, (name, mask) in product(parts, masks.items()):
+            packed = np.frombuffer(zlib.decompress(b64decode(part[name])), np.uint8)
+            mask[: part["count"]] |= np.unpackbits(packed, count=part["count"]).astype(bool)
+        return cls(**masks)
 
 
 def check_table(entities: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from storebench.errors import VerificationFailed
@@ -14,11 +14,15 @@ NOT_KEPT_SHARE = (
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
-    from storebench.stores.point_operations.ramp import Climb
+    from storebench.stores.point_operations.distribution import Distribution
+    from storebench.stores.point_operations.load_plan import Step
     from storebench.stores.point_operations.requests import Requests
+    from storebench.stores.point_operations.tally import Tally
+
+    Measured = Requests | Tally
 
 
-def report(attempt: Attempt, measured: Requests, meant: int) -> None:
+def report(attempt: Attempt, measured: Measured, meant: int) -> None:
     """Record the figures of a load: latencies of all requests, and under other names latencies of successful requests.
 
     `meant`: number of requests that the rate asked for; 0 without a rate. Without any measured request only counts are recorded."""
@@ -37,19 +41,19 @@ def report(attempt: Attempt, measured: Requests, meant: int) -> None:
         _report_seconds(attempt, measured)
 
 
-def _report_latencies(attempt: Attempt, measured: Requests) -> None:
+def _report_latencies(attempt: Attempt, measured: Measured) -> None:
     """Record percentiles and a histogram of latency and service time, for all requests and for successful requests."""
     for successful, view in ((False, ""), (True, "successful_")):
         for served, prefix, name in ((False, view, "latency_s"), (True, f"{view}service_", "s")):
-            if len(ordered := measured.latencies(served=served, successful=successful)):
-                attempt.histogram(f"{prefix}{name}", requests.histogram(ordered))
+            if len(found := measured.distribution(served=served, successful=successful)):
+                attempt.histogram(f"{prefix}{name}", found.histogram())
                 for metric, percent in requests.PERCENTILES.items():
-                    attempt.metric(f"{prefix}{metric}", requests.percentile(ordered, percent))
+                    attempt.metric(f"{prefix}{metric}", found.percentile(percent))
 
 
-def _report_seconds(attempt: Attempt, measured: Requests) -> None:
+def _report_seconds(attempt: Attempt, measured: Measured) -> None:
     """Record the series by second, including the warm-up."""
-    seconds = list(measured.each_second())
+    seconds: list[tuple[int, Distribution, int]] = list(measured.distributions_each_second())
     attempt.series(
         "each_second_operations_per_s", ((at, len(latencies) - errors) for at, latencies, errors in seconds)
     )
@@ -57,9 +61,7 @@ def _report_seconds(attempt: Attempt, measured: Requests) -> None:
     attempt.series("each_second_users", sorted(measured.users.items()))
     for name in ("p50_s", "p95_s", "p99_s"):
         percent = requests.PERCENTILES[name]
-        points = (
-            (at, requests.percentile(latencies, percent)) for at, latencies, _ in seconds if len(latencies)
-        )
+        points = ((at, latencies.percentile(percent)) for at, latencies, _ in seconds if len(latencies))
         attempt.series(f"each_second_{name}", points)
 
 
@@ -68,7 +70,7 @@ def not_begun_share(begun: int, meant: int) -> float:
     return max(0.0, 1 - begun / meant) if meant else 0.0
 
 
-def behind(measured: Requests, meant: int) -> str | None:
+def behind(measured: Measured, meant: int) -> str | None:
     """Return a sentence about a rate that was not kept, so that the figures do not show that rate; None if it was kept."""
     share = not_begun_share(sum(measured.counts().values()), meant)
     if share <= NOT_KEPT_SHARE:
@@ -76,44 +78,42 @@ def behind(measured: Requests, meant: int) -> str | None:
     return f"the rate was not kept: {share:.2%} of its requests did not begin while it was measured"
 
 
-def report_ramp(attempt: Attempt, measured: Requests, climb: Climb) -> None:
-    """Record all steps of a ramp, and the step that broke the limit. The load generator's figures are of the deciding step."""
-    attempt.result.client_cpu_share = climb.cores
-    steps = [tried.step for tried in climb.tried]
+def report_steps(attempt: Attempt, steps: Sequence[Step], latencies: Sequence[Distribution]) -> None:
+    """Record the rate and the 99th percentile of each step of a load by steps. `latencies`: of each step."""
     attempt.series("each_step_operations_per_s", ((step.from_s, step.rate) for step in steps))
-    latencies = [(step, measured.between(step.from_s, step.to_s).latencies()) for step in steps]
     percent = requests.PERCENTILES["p99_s"]
     attempt.series(
         "each_step_p99_s",
-        ((step.from_s, requests.percentile(values, percent)) for step, values in latencies if len(values)),
+        (
+            (step.from_s, found.percentile(percent))
+            for step, found in zip(steps, latencies, strict=True)
+            if len(found)
+        ),
     )
-    if broken := climb.broken:
-        attempt.metric("broken_operations_per_s", broken.step.rate)
 
 
-def report_mix(attempt: Attempt, reads: Requests, writes: Requests) -> None:
+def report_mix(attempt: Attempt, reads: Measured, writes: Measured) -> None:
     """Record latencies and failed requests of reads and of writes, each only if any request was measured."""
     for kind, measured in (("read", reads), ("write", writes)):
-        if len(ordered := measured.latencies()):
-            attempt.metric(f"{kind}_error_share", 1 - measured.counts()["done"] / len(ordered))
-            attempt.histogram(f"{kind}_latency_s", requests.histogram(ordered))
+        if len(found := measured.distribution()):
+            attempt.metric(f"{kind}_error_share", 1 - measured.counts()["done"] / len(found))
+            attempt.histogram(f"{kind}_latency_s", found.histogram())
             for name in ("p50_s", "p99_s"):
-                attempt.metric(f"{kind}_{name}", requests.percentile(ordered, requests.PERCENTILES[name]))
+                attempt.metric(f"{kind}_{name}", found.percentile(requests.PERCENTILES[name]))
 
 
-def check_reads(reads: Requests) -> str:
+def check_reads(reads: Measured) -> str:
     """Raise VerificationFailed for a read without an entity or with wrong fields, including reads in the warm-up."""
-    bad = {kind: int((reads.outcome == kind).sum()) for kind in (requests.MISSING, requests.WRONG)}
-    if any(bad.values()):
+    counts = reads.all_counts()
+    if counts["missing"] or counts["wrong"]:
         raise VerificationFailed(
-            f"Of {len(reads.outcome):,} reads, {bad[requests.MISSING]:,} found nothing and {bad[requests.WRONG]:,} found other fields"
+            f"Of {sum(counts.values()):,} reads, {counts['missing']:,} found nothing and {counts['wrong']:,} found other fields"
             " than their ids must have"
         )
-    correct = int((reads.outcome == requests.DONE).sum())
-    return f"{correct:,} reads, each of which gave all fields that its id must have"
+    return f"{counts['done']:,} reads, each of which gave all fields that its id must have"
 
 
-def problem(measured: Requests, rate: float, max_error_share: float) -> str | None:
+def problem(measured: Measured, rate: float, max_error_share: float) -> str | None:
     """Return a sentence about too many failed requests, or None. `rate`: requests per second of an open load, or 0."""
     counts = measured.counts()
     if not counts["done"]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from storebench.errors import StoreRefused
 
@@ -18,9 +19,18 @@ from storebench.errors import StoreRefused
 PROGRAM = "from gevent import monkey; monkey.patch_all(); from storebench.stores.point_operations import load; load.main()"
 READY = "ready"  # the line of a load generator that is ready
 READY_TIMEOUT_S = 120.0
-LEAD_S = 0.5  # seconds from the command to begin until all begin
+LEAD_S = 0.5  # least seconds from a command to begin until all begin
 END_TIMEOUT_S = 60.0  # seconds to wait for the end, beside the timeout of a request
+COUNTS = re.compile(r"\d+ \d+ \d+")
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Answered(NamedTuple):
+    """Numbers of requests: answered within the limit, and failed, of a part of the schedule; and without an answer, of all parts."""
+
+    in_time: int
+    failed: int
+    in_flight: int
 
 
 class Generators:
@@ -62,23 +72,27 @@ class Generators:
                 if stream:
                     stream.close()
 
-    def begin(self) -> float:
-        """Start all load generators. Return the second of their common begin on the monotonic clock."""
-        begin_s = time.monotonic() + LEAD_S
+    def begin(self, begin_s: float) -> None:
+        """Start all load generators at a second of the monotonic clock, at least LEAD_S ahead."""
         self._say(str(begin_s))
-        return begin_s
 
-    def answered_in_time(self, part: int) -> int:
-        """Return the number of requests of a part of the schedule that were answered within the limit so far.
-
-        Raises StoreRefused if a load generator does not report it."""
+    def answered(self, part: int) -> Answered:
+        """Return the counts of a part of the schedule so far. Raises StoreRefused if a load generator does not report them."""
         self._say(str(part))
         answers = [_line(process, READY_TIMEOUT_S) for process in self._processes]
-        if not all(answer.isdigit() for answer in answers):
+        if not all(COUNTS.fullmatch(answer) for answer in answers):
             raise StoreRefused(
                 f"A load generator said {answers} in the place of its figures: its log says why"
             )
-        return sum(map(int, answers))
+        return Answered(*map(sum, zip(*(map(int, answer.split()) for answer in answers), strict=True)))
+
+    def step(self, from_s: float, rate: float, seconds: float) -> None:
+        """Plan a further part of the schedule. `from_s`: seconds from the load's begin to the start of the part."""
+        self._say(f"step {from_s} {rate} {seconds}")
+
+    def drop(self) -> None:
+        """Tell the load generators to forget planned requests that have not begun."""
+        self._say("drop")
 
     def end(self) -> None:
         """Tell the load generators to begin no more requests."""

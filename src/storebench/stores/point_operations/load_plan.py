@@ -92,9 +92,10 @@ class Load:
     spawn_rate: float  # users per second
     warmup_s: float  # seconds with all users before the measurement
     duration_s: float
-    processes: int
+    processes: int  # load generators of each pod
     timeout_s: float  # time limit of a request
     max_error_share: float
+    pods: int = 1  # pods that share the users
     rate: float = 0  # requests per second of an open load; 0: a closed load, or a ramp
     rates: tuple[float, ...] = ()  # rates of a ramp's steps
     step_s: float = 0
@@ -115,6 +116,7 @@ class Load:
             processes=int(values["load_processes"]),
             timeout_s=float(values["request_timeout_s"]),
             max_error_share=float(values["max_error_share"]),
+            pods=int(values.get("pods", 1)),
             rate=float(values["rate"]) if kind == OPEN else 0,
             rates=_rates(values) if kind == RAMP else (),
             step_s=float(values["step_s"]) if kind == RAMP else 0,
@@ -130,10 +132,12 @@ class Load:
                 f"This load lasts {load.shortest_s:,.0f} s, and an attempt may last {LONGEST_S:,} s at most: ask for fewer users, or for"
                 " a larger spawn_rate"
             )
-        if load.users < load.processes:
-            raise SpecError(
-                f"{load.users} users cannot be divided among {load.processes} load generators: ask for fewer load_processes"
-            )
+        if load.users < load.pods * load.processes:
+            among = f"{load.processes} load generators"
+            advice = "fewer load_processes"
+            if load.pods > 1:
+                among, advice = f"{among} in each of {load.pods} pods", "more users, or for fewer pods"
+            raise SpecError(f"{load.users} users cannot be divided among {among}: ask for {advice}")
         return load
 
     @property
@@ -166,10 +170,14 @@ class Load:
             return self.steps[-1].to_s + self.slo_s + SPARE_S
         return self.before_s + self.duration_s
 
-    def shares(self) -> list[int]:
-        """Return the number of users of each load generator."""
-        least, more = divmod(self.users, self.processes)
-        return [least + (place < more) for place in range(self.processes)]
+    def shares(self, part: int = 0) -> list[int]:
+        """Return the number of users of each load generator of a part: the parts share the users, and the load generators a part's users."""
+        return _evenly(_evenly(self.users, self.pods)[part], self.processes)
+
+
+def _evenly(total: int, among: int) -> list[int]:
+    least, more = divmod(total, among)
+    return [least + (place < more) for place in range(among)]
 
 
 def _rates(values: Mapping[str, str]) -> tuple[float, ...]:

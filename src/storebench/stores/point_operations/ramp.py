@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from storebench.stores.point_operations.generators import Generators
 from storebench.stores.point_operations.load_plan import MAX_RATE, PERCENT, Load, Step
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
+
+Agree = Callable[[str, Any, Callable[[list[Any]], Any]], Any]  # Attempt.agree
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,7 @@ class Tried:
 
     step: Step
     in_time: int  # number of requests answered within the limit
-    cores: float  # number of cores that the load generators kept busy
+    cores: float  # number of cores that the load generators of this part kept busy
 
     @property
     def held(self) -> bool:
@@ -37,6 +43,11 @@ class Climb:
         return None if self.tried[-1].held else self.tried[-1]
 
     @property
+    def steps(self) -> Sequence[Step]:
+        """Return the finished steps."""
+        return [tried.step for tried in self.tried]
+
+    @property
     def counts(self) -> Step:
         """Return the step whose figures count: the last step within the limit, or the only step."""
         held = [tried.step for tried in self.tried if tried.held]
@@ -46,6 +57,12 @@ class Climb:
     def cores(self) -> float:
         """Return the cores that the load generators kept busy in the last step, which decided the result."""
         return self.tried[-1].cores
+
+    def report(self, attempt: Attempt) -> None:
+        """Record the rate that broke the limit. The load generators' CPU figures are those of the deciding step."""
+        attempt.result.client_cpu_share = self.cores
+        if self.broken:
+            attempt.metric("broken_operations_per_s", self.broken.step.rate)
 
     def says(self) -> str:
         """Describe the rates between which the store's limit lies."""
@@ -67,17 +84,17 @@ class Climb:
         return f"at {tried.step.rate:.5g} a second {share:.2%} were answered within {1000 * self.slo_s:g} ms"
 
 
-def climb(generators: Generators, load: Load, begin_s: float) -> Climb:
+def climb(generators: Generators, load: Load, begin_s: float, agree: Agree) -> Climb:
     """Run the steps until a step breaks the limit, and end the load.
 
-    A step is judged when its last requests can no longer be answered in time. The next step has begun by then. Raises StoreRefused if a
-    load generator ends early."""
+    A step is judged when its last requests can no longer be answered in time. The next step has begun by then. `agree`: the method of the
+    attempt, by which all parts of the operation judge a step alike. Raises StoreRefused if a load generator ends early."""
     tried: list[Tried] = []
     generators.wait_until(begin_s + load.before_s)
     at_s, cpu_s = time.monotonic(), generators.cpu_s()
     for part, step in enumerate(load.steps, start=1):  # the first part is the warm-up
         generators.wait_until(begin_s + step.to_s + load.slo_s)
-        in_time = generators.answered_in_time(part)
+        in_time = agree(f"step {part}", generators.answered(part).in_time, sum)
         before_s, before_cpu_s = at_s, cpu_s
         at_s, cpu_s = time.monotonic(), generators.cpu_s()
         tried.append(Tried(step, in_time, (cpu_s - before_cpu_s) / (at_s - before_s)))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storebench.stores.point_operations.distribution import Exact
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -24,7 +26,6 @@ PERCENTILES: Mapping[str, float] = {
     "p999_s": 99.9,
     "p100_s": 100,
 }
-DIGITS = 3  # significant digits of the histogram's values, the usual setting of HdrHistogram
 
 
 class Log:
@@ -116,22 +117,37 @@ class Requests:
         ordered: Numbers = np.sort(taken[chosen])
         return ordered
 
-    def busiest_per_s(self) -> float:
-        """Return the largest number of successful requests that began in a second of the measured time.
+    def distribution(self, *, served: bool = False, successful: bool = False) -> Exact:
+        """Return the latencies of the measured requests in seconds; the parameters are those of `latencies`."""
+        return Exact(self.latencies(served=served, successful=successful))
 
-        A measured time below one second gives its mean rate."""
+    def done_each_second(self) -> list[int]:
+        """Count the successful requests that began in each full second of the measured time; in all of it if it is shorter than a second."""
         import numpy as np
 
         since_s = self.began_s[self.measured & (self.outcome == DONE)] - self.measured_from_s
         if (seconds := int(self.seconds + 1e-6)) < 1:
-            return len(since_s) / self.seconds
-        counts = np.bincount(since_s.astype(np.int64), minlength=seconds)
-        return float(counts[:seconds].max())
+            return [len(since_s)]
+        counts: list[int] = np.bincount(since_s.astype(np.int64), minlength=seconds)[:seconds].tolist()
+        return counts
+
+    def busiest_per_s(self) -> float:
+        """Return the largest number of successful requests that began in a second of the measured time.
+
+        A measured time below one second gives its mean rate."""
+        return busiest_per_s(self.done_each_second(), self.seconds)
 
     def counts(self) -> dict[str, int]:
         """Count the measured requests by outcome."""
-        outcomes = self.outcome[self.measured]
-        return {name: int((outcomes == place).sum()) for place, name in enumerate(OUTCOMES)}
+        return _counts(self.outcome[self.measured])
+
+    def all_counts(self) -> dict[str, int]:
+        """Count all requests by outcome, including the warm-up."""
+        return _counts(self.outcome)
+
+    def distributions_each_second(self) -> Iterator[tuple[int, Exact, int]]:
+        """Yield what `each_second` yields, with the latencies as a distribution."""
+        return ((second, Exact(latencies), errors) for second, latencies, errors in self.each_second())
 
     def acknowledged(self) -> Numbers:
         """Return the numbers of all written entities, including the warm-up."""
@@ -155,33 +171,16 @@ class Requests:
             yield second, np.sort(latencies_s[part]), int((~successful[part]).sum())
 
 
+def _counts(outcomes: Numbers) -> dict[str, int]:
+    return {name: int((outcomes == place).sum()) for place, name in enumerate(OUTCOMES)}
+
+
+def busiest_per_s(done: Sequence[int], seconds: float) -> float:
+    """Return the largest of the counts of each second of a measured time of `seconds`, or the mean rate below one second."""
+    return float(max(done)) if seconds + 1e-6 >= 1 else done[0] / seconds
+
+
 def _users(seen: Numbers, from_s: float) -> int:
     """Return the last number of users of a load generator before the end of a second."""
     before = seen[seen[:, 0] < from_s + 1]
     return int(before[-1, 1]) if len(before) else 0
-
-
-def percentile(ordered: Numbers, percent: float) -> float:
-    """Return the smallest value that `percent` percent of the values do not exceed, as load generators define it."""
-    import math
-
-    place = max(1, math.ceil(len(ordered) * percent / 100 - 1e-9))
-    return float(ordered[place - 1])
-
-
-def histogram(values: Numbers) -> dict[float, int]:
-    """Count the values, rounded to DIGITS significant digits."""
-    import numpy as np
-
-    positive = np.maximum(values, 1e-9)
-    power = np.floor(np.log10(positive)) - (DIGITS - 1)
-    values_at, counts = np.unique(
-        np.stack([np.rint(positive / 10**power), power]), axis=1, return_counts=True
-    )
-    seen: dict[float, int] = {}
-    for digits, exponent, count in zip(values_at[0], values_at[1], counts, strict=True):
-        value = float(
-            f"{int(digits)}e{int(exponent)}"
-        )  # equal values get equal texts, without 0.30000000000000004
-        seen[value] = seen.get(value, 0) + int(count)
-    return seen

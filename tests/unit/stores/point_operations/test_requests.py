@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
+from storebench.stores.point_operations.distribution import histogram, percentile
 from storebench.stores.point_operations.requests import (
     DONE,
     SERVER,
     TIMEOUT,
     Log,
     Requests,
-    histogram,
-    percentile,
 )
 
 
