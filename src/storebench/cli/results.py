@@ -108,32 +108,69 @@ def _print_artifacts(
 
 
 @click.command()
-@click.argument("run_", metavar="RUN")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @of_study
 @click.option("--cpu-hour", type=click.FloatRange(0), required=True, help="Price of one core for an hour.")
 @click.option(
     "--gib-hour", type=click.FloatRange(0), required=True, help="Price of one GiB of memory for an hour."
 )
 @click.option(
+    "--rate",
+    "rate_per_s",
+    metavar="PER_SECOND",
+    type=click.FloatRange(0, min_open=True),
+    help="Print the servers that this rate needs, and their price per hour, instead of the price of a GB.",
+)
+@click.option(
+    "--metric",
+    help="With --rate: the metric with the rate that the servers have shown, such as capacity_per_s.",
+)
+@click.option(
     "--currency", default="USD", show_default=True, help="Name of the currency, for the output only."
 )
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def price(
-    run_: str, study: str | None, cpu_hour: float, gib_hour: float, currency: str, format_: str
+    runs: tuple[str, ...],
+    study: str | None,
+    cpu_hour: float,
+    gib_hour: float,
+    rate_per_s: float | None,
+    metric: str | None,
+    currency: str,
+    format_: str,
 ) -> None:
-    """Print the price of a verified GB in CPU and memory.
+    """Print the price of a verified GB in CPU and memory, or of a rate.
 
     For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods, not of the stores'
     servers: clients are ranked among clients, and engines inside pods among engines.
+
+    With --rate, print for each size of provisioned servers how many sets of servers a required rate needs, and their price. Name several
+    runs to compare sizes of servers.
     """
-    from storebench.answers.prices import prices_answer
+    from storebench.answers.prices import demands_answer, prices_answer
+    from storebench.cli.output.demands import print_demands
     from storebench.cli.output.prices import print_prices
     from storebench.results.database.queries import Queries
+    from storebench.results.forecast.demand import OPERATION, demands
     from storebench.results.forecast.price import prices
 
+    if (rate_per_s is None) != (metric is None):
+        raise SpecError("Give --rate and --metric together")
     queries = Queries(results_dsn())
-    announce_latest(queries, study, run_)
-    priced = prices(queries.attempts_of_run(queries.run_named(run_, study)["id"]), cpu_hour, gib_hour)
+    for run_ in runs:
+        announce_latest(queries, study, run_)
+    ids = dict.fromkeys(queries.run_named(run_, study)["id"] for run_ in runs)
+    rows = [row for run_id in ids for row in queries.attempts_of_run(run_id)]
+    if rate_per_s is not None and metric is not None:
+        phases = queries.phases([row["attempt_id"] for row in rows])
+        seconds = {phase["attempt_id"]: phase["seconds"] for phase in phases if phase["name"] == OPERATION}
+        needed = demands(rows, seconds, metric, rate_per_s, cpu_hour, gib_hour)
+        if format_ == "json":
+            click.echo(demands_answer(needed, metric, rate_per_s, currency).model_dump_json(indent=2))
+        else:
+            print_demands(console(), needed, rate_per_s, currency)
+        return
+    priced = prices(rows, cpu_hour, gib_hour)
     if format_ == "json":
         click.echo(prices_answer(priced, currency).model_dump_json(indent=2))
     else:
