@@ -37,10 +37,12 @@ def pods_of(store: type[Store], operation: str, axes: Mapping[str, str]) -> int:
     return int(axes.get(PODS, UNDIVIDED)) if operation in store.divides else 1
 
 
-def merges_of(study: Study, operation: str) -> dict[str, str]:
-    """Return how the parts' figures of an operation become one figure: the rule by the metric's name, without histograms."""
-    names = study.operation(operation).metrics
-    return {metric.name: metric.merge for metric in study.metrics if metric.name in names and metric.merge}
+def merges_of(study: Study) -> dict[str, str]:
+    """Return how the parts' figures become one figure: the rule by the metric's name, without histograms.
+
+    The rules are of all metrics: an operation may also report metrics that it does not list.
+    """
+    return {metric.name: metric.merge for metric in study.metrics if metric.merge}
 
 
 def problems_of_pods(study: Study) -> Iterable[str]:

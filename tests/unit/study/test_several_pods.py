@@ -118,7 +118,7 @@ def test_the_number_of_pods_of_an_operation_follows_its_store(divides):
     null, delta = STUDY.store("null"), STUDY.store("delta-rs")
     assert [pods_of(null, name, {"pods": "4"}) for name in ("read", "write", "drop")] == [4, 1, 1]
     assert pods_of(null, "read", {}) == pods_of(delta, "read", {"pods": "4"}) == 1
-    assert merges_of(DIVIDED, "read") == MERGES
+    assert merges_of(DIVIDED) == MERGES
 
 
 def problems(axes=DIVIDED.axes, metrics=METRICS, **changes):

@@ -49,5 +49,5 @@ def spec_of(
         results=f"{RESULTS}{target}/{operation}-",
         method_version=study.method_version,
         options={option: str(values[option]) for option in (*TOLD, *study.params, *store.options)},
-        merges=merges_of(study, operation) if divided else {},
+        merges=merges_of(study) if divided else {},
     )
