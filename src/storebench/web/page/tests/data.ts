@@ -190,6 +190,7 @@ export const ATTEMPT: Attempt = {
   durability_stated: "w=1, j=true",
   total_s: 3,
   work_total_s: 2,
+  start_skew_s: null,
   figures_cover: "client",
   all_memory_working_set_peak_bytes: 200 * 2 ** 20,
   all_cpu_s: 1,
