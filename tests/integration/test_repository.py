@@ -315,7 +315,12 @@ def test_the_pods_that_did_an_operation_together_count_together(repository, quer
     (row,) = queries.results(run=run)
     assert (row["client_pods"], row["start_skew_s"], row["client_bound"]) == (1, None, True)
 
-    figures = {"memory_peak_bytes": 50, "memory_working_set_peak_bytes": 40, "cpu_s": 0.5, "start_delay_s": 0.01}
+    figures = {
+        "memory_peak_bytes": 50,
+        "memory_working_set_peak_bytes": 40,
+        "cpu_s": 0.5,
+        "start_delay_s": 0.01,
+    }
     figures |= {"client_cpu_share": 0.5, "client_cores_usable": 1.0}
     parts = [{"role": "client", "name": f"p-{n}", "part": n, "node": f"n{n}", **figures} for n in (1, 2)]
     alone = replace(
