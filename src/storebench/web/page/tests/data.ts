@@ -24,6 +24,7 @@ const metric = (name: string, title: string, unit: string, changes: Partial<Metr
   better: "lower",
   kind: "scalar",
   by_cover: false,
+  merge: null,
   ...changes,
 });
 
@@ -47,6 +48,7 @@ const axis = (name: string, numeric: boolean) => ({
   whole: null,
   of_copies: false,
   workload: false,
+  implied: "",
 });
 
 const dataset = (name: string): DatasetRecord => ({

@@ -674,6 +674,11 @@ export interface components {
              */
             workload: boolean;
             /**
+             * Implied
+             * @default
+             */
+            implied: string;
+            /**
              * Numeric
              * @description Whether all values are numbers
              */
@@ -1498,6 +1503,8 @@ export interface components {
              * @default false
              */
             by_cover: boolean;
+            /** Merge */
+            merge: ("sum" | "max" | "span" | "leader") | null;
             /**
              * Unit
              * @description s, bytes, rows/s, ratio; empty for a plain number
@@ -3129,6 +3136,7 @@ export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
+export const metricMergeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["merge"]> = ["sum", "max", "span", "leader"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
