@@ -138,8 +138,9 @@ def _of_axis(axis: Axis) -> Iterable[str]:
         yield from _of_value(axis, axis.whole, f"{where}.whole")
     if axis.implied:
         yield from _of_value(axis, axis.implied, f"{where}.implied")
-        if axis.whole is not None:  # repeated values are found by their text in a cell's key
-            yield f"{where} has whole and implied: an axis has one of both"
+        # Values that mean the whole dataset are found by their text in a cell's key.
+        if axis.whole is not None and (axis.implied == axis.whole or axis.implied.isdecimal()):
+            yield f"{where}.implied is {axis.implied!r}, which may mean the whole dataset, and must then be in a cell's key"
     yield from (f"{where}.where[{name!r}] has no value" for name, values in axis.where.items() if not values)
 
 

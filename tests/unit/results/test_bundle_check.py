@@ -91,6 +91,8 @@ def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
     for chart in told["charts"]:
         later = [chart.pop(name) for name in ("limit", "since", "beside")]
         assert later == ["", "", ""], "which the bundle's version did not record"
+    assert {axis.pop("implied") for axis in told["axes"]} == {""}, "which the bundle's version did not record"
+    assert {metric.pop("merge") for metric in told["metrics"]} == {None}, "nor this"
     told["dataset"]["own"] = told["dataset"].pop("custom_file")
     assert {name: told[name] for name in details} == details
 

@@ -254,7 +254,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "better": "higher",
         "kind": "scalar",
         "by_cover": False,
-            "merge": None,
+        "merge": None,
     }
     assert found["axes"][1] == {
         "name": "executors",
@@ -270,6 +270,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "whole": None,
         "of_copies": False,
         "workload": False,
+        "implied": "",
     }
     assert found["charts"] == [
         {

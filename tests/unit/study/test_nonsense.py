@@ -54,6 +54,7 @@ AXIS = made(
     whole="all",
     of_copies=True,
     workload=True,
+    implied="small",
 )
 STUDY = made(
     Study,
@@ -154,12 +155,13 @@ class Paper(Stone):
     modules = ("json",)
     typical = (TypicalTime("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), TypicalTime("get", 1.0))
     delivers = ("sheets", "pulp")
+    divides = ()
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
 EMPTY = {
     *(("Study", name) for name in ("description", "charts", "claims", "axes")),
-    ("Axis", "description"),
+    *(("Axis", name) for name in ("description", "implied")),
     ("Operation", "needs"),
     *(("Chart", name) for name in ("operations", "panel", "over", "limit", "since", "beside")),
     *(("Claim", name) for name in ("operation", "metric", "note", "elsewhere")),
@@ -167,7 +169,15 @@ EMPTY = {
     *(("Pod", name) for name in ("command", "arguments")),
     *(
         ("Store", name)
-        for name in ("elsewhere", "provisioned_servers_only", "packages", "modules", "delivers", "typical")
+        for name in (
+            "elsewhere",
+            "provisioned_servers_only",
+            "packages",
+            "modules",
+            "delivers",
+            "typical",
+            "divides",
+        )
     ),
 }
 NEAR = "Did you mean"
@@ -274,6 +284,7 @@ VARIABLES = (
     "operations",
     "clients",
     "delivers",
+    "divides",
     "keeps_data",
     "floor",
     "filled_by",

@@ -162,7 +162,7 @@ def test_a_histogram_needs_no_rule_and_an_operation_that_no_store_divides_neithe
 def test_an_axis_cannot_imply_a_value_that_it_refuses_or_mean_the_whole_dataset():
     with pytest.raises(SpecError, match=r"implied.*is not a number of pods"):
         replace(STUDY, axes=(replace(several_pods("null"), implied="x"),))
-    with pytest.raises(SpecError, match="has whole and implied"):
+    with pytest.raises(SpecError, match="implied is 'all', which may mean the whole dataset"):
         replace(STUDY, axes=(replace(BATCH, implied="all"),))
 
 

@@ -1,0 +1,74 @@
+"""An operation that several pods do together: one verified row, a part that dies, and nothing of them that stays."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from kubernetes import client
+
+from storebench.airflow.kubernetes.parts import JOB_OF_POD
+from tests.e2e.harness import NAMESPACE, delete, pods, run, soon
+
+# Two pods at a time on one machine
+SMALL = ("--param", 'pod_cpu="200m"', "--param", 'pod_memory="1Gi"')
+TWO = ("--stores", "null", "--axis", "batch=500", "--axis", "pods=2", *SMALL)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(cluster):
+    """Fail a test that leaves Jobs, their pods, or Secrets with keys of parts."""
+    yield
+
+    def left():
+        jobs = client.BatchV1Api(cluster.api_client).list_namespaced_job(NAMESPACE).items
+        secrets = cluster.list_namespaced_secret(NAMESPACE).items
+        names = [item.metadata.name for item in (*jobs, *secrets)]
+        names = [name for name in names if name.startswith(("part-", "storebench-parts-key-"))]
+        return names + [
+            pod.metadata.name
+            for pod in cluster.list_namespaced_pod(NAMESPACE, label_selector=JOB_OF_POD).items
+        ]
+
+    soon(lambda: not left(), seconds=60)
+
+
+def test_two_pods_do_an_operation_and_it_is_one_verified_row(cluster):
+    code, text, rows = run(*TWO)
+    assert code == 0, text
+    assert {(row["operation"], row["status"]) for row in rows} == {
+        ("write", "verified"),
+        ("read", "verified"),
+    }
+    for row in rows:
+        assert row["cell_key"].count("/pods=2/") == 1 and row["axes"]["pods"] == "2"
+    divided = [row for row in rows if any(used["role"] == "client" for used in row.get("usage") or [])]
+    for row in divided:
+        (other,) = [used for used in row["usage"] if used["role"] == "client"]
+        assert other["name"].startswith("part-") and other["part"] == 1 and other["node"]
+
+
+def test_one_pod_has_the_cells_key_of_before_and_no_job():
+    code, text, rows = run("--stores", "null", "--axis", "batch=500", "--axis", "pods=1", *SMALL)
+    assert code == 0, text
+    assert all("pods" not in row["cell_key"] for row in rows)
+
+
+def test_a_part_that_dies_fails_the_attempt_by_its_name(cluster):
+    """The dataset is large enough that the part is killed while it works."""
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(run, *TWO, "--rows", "200000")
+        (part,) = soon(lambda: [pod for pod in pods(cluster, JOB_OF_POD) if pod.status.phase == "Running"])
+        delete(cluster, part.metadata.name)
+        code, text, rows = result.result()
+    assert code != 0
+    (failed,) = [row for row in rows if row["status"] == "failed"]
+    assert part.metadata.name in failed["error"], failed["error"]
+
+
+def test_a_part_that_no_node_can_take_is_named_with_the_reason():
+    """A node of two cores takes one pod of 1.1 cores."""
+    large = ("--param", 'pod_cpu="1100m"', "--param", 'pod_memory="1Gi"', "--param", "startup_timeout_s=30")
+    code, text, rows = run("--stores", "null", "--axis", "batch=500", "--axis", "pods=2", *large)
+    assert code != 0, text
+    errors = [row["error"] for row in rows if row["status"] == "failed"]
+    assert any("No node can take the pod" in error and "art 1" in error for error in errors), errors
+    assert "unschedulable" in {row["error_kind"] for row in rows}
