@@ -46,7 +46,7 @@ class Exchange:
 class PartAttempt(Attempt):
     """An attempt of one part. `tally`: what the part left with the leader."""
 
-    tally = None
+    part, tally = Part(), None
 
     def __init__(self, exchange, number, spec, store_class):
         super().__init__(spec, store_class, PhaseClock())
