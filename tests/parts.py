@@ -10,7 +10,6 @@ from dataclasses import replace
 from storebench.attempt.clock import PhaseClock
 from storebench.attempt.parts.part import Part
 from storebench.attempt.run import Attempt
-from storebench.errors import StorebenchError
 
 TIMEOUT_S = 60.0
 SPANS = ("only_s",)  # the metrics of the bulk study that are merged by "span"
@@ -45,7 +44,9 @@ class Exchange:
 
 
 class PartAttempt(Attempt):
-    """An attempt of one part."""
+    """An attempt of one part. `tally`: what the part left with the leader."""
+
+    part, tally = Part(), None
 
     def __init__(self, exchange, number, spec, store_class):
         super().__init__(spec, store_class, PhaseClock())
@@ -62,6 +63,7 @@ class PartAttempt(Attempt):
         return self.exchange.meet(self.part.number, value, decide)
 
     def gather(self, tally):
+        self.tally = tally
         left = self.exchange.meet(self.part.number, [tally, self.result.metrics])
         if self.part.number:
             return None
@@ -79,7 +81,7 @@ def run_parts(spec, store_class, count, run_part=PartAttempt.run):
     def run(attempt):
         try:
             run_part(attempt)
-        except (StorebenchError, threading.BrokenBarrierError) as error:
+        except Exception as error:  # noqa: BLE001 - the other parts must not wait for this part
             errors[attempt.part.number] = error
             exchange.end()
 

@@ -16,11 +16,13 @@ from storebench.airflow.outcome.retrieve import discard, full_result
 from storebench.attempt.dataset import DatasetSpec
 from storebench.attempt.result import AttemptResult
 from storebench.dataset.csv50 import CUSTOM_FILE
+from storebench.stores import load
 from storebench.study import custom_files
 from storebench.study.dataset import folder_of, seed_of
 from tests import example_file, int96
-from tests.bulk import bulk_study, cell_at, spec_for
+from tests.bulk import BULK, bulk_study, cell_at, spec_for
 from tests.integration.command import run_command
+from tests.parts import run_parts
 
 FILES = {"csv": example_file.as_csv, "parquet": example_file.as_parquet}
 CASES = [
@@ -105,6 +107,21 @@ def test_it_is_written_and_read_and_both_are_verified(dataset, attempt, kind, st
         code, result = attempt(operation, store, folder, client, batch)
         assert (code, result.status, result.error) == (0, "verified", None)
         assert "2,500 rows handled and counted; all 12 fields by" in result.verification
+
+
+@pytest.mark.parametrize("store", ["mongodb", "elasticsearch", "null"])
+@pytest.mark.parametrize("kind", FILES)
+def test_parts_share_its_rows(dataset, attempt, place, target, kind, store):
+    _, bucket, *_ = place
+    code, _, folder = dataset(kind, FILES[kind]())
+    assert code == 0
+    for operation in ("write", "read"):
+        cell = cell_at(store, 1, example_file.ROWS, batch="700")
+        spec = replace(spec_for(operation, cell, target, bucket), dataset=folder)
+        attempts, errors = run_parts(spec, load(BULK, store), 3)
+        assert errors == {}
+        assert attempts[0].result.verification.startswith("2,500 rows handled by 3 pods and counted; all 12")
+    assert attempt("read", store, folder)[0] == 0, "one pod reads what three have written"
 
 
 TIMES = {

@@ -117,11 +117,11 @@ class TableStore(Store):
         part = attempt.part
         with attempt.phase("prepare"):
             manifest = self.source.manifest()
+            if part.count > 1:
+                self._divide(attempt, manifest)
             if self.operation == WRITE and part.leads:
                 self.prepare()
                 attempt.durability(self.durability())
-            if part.count > 1:
-                self._divide(attempt, manifest)
             self._cached.prepare()
         clock = OperationClock(self.cpu_s)
         try:

@@ -47,8 +47,8 @@ class Source:
         return manifest
 
     def take(self, share: range | None, manifest: Manifest) -> None:
-        """Yield only the rows with the numbers in `share` from now on; None: all rows. S3 then sends the bytes of the share alone, with at
-        most 9,999 rows before and after the share for a custom file. Raises StoreRefused if the manifest does not say where rows begin.
+        """Yield only the rows with the numbers in `share` from now on; None: all rows. S3 then sends no rows before the share, or
+        at most 9,999 of a custom file, and stops soon after the share. Raises StoreRefused if the manifest does not say where rows begin.
         """
         self._bytes = bytes_of(manifest, share) if share else None
         self.share = share
@@ -149,8 +149,8 @@ class Source:
         elif found is None:  # an empty share
             yield io.BytesIO(header_bytes(self.fields))
         else:
-            # One request for exactly these bytes: without the size of a chunk, S3 would send all bytes to the end of the object.
-            options |= {"defer_seek": True, "range_chunk_size": found.end - found.begin}
+            # S3 sends from the first byte on until the stream is closed: at most a buffer more than the share.
+            options |= {"defer_seek": True}
             with smart_open.open(self._uri, "rb", transport_params=options) as part:
                 part.seek(found.begin)
                 yield io.BufferedReader(_WithHeader(header_bytes(self.fields), part, found.end - found.begin))

@@ -64,7 +64,7 @@ class Remote(Table):
 @pytest.fixture
 def read(monkeypatch):
     """Try a read with caches like this; returns the attempt, and the steps in their order."""
-    monkeypatch.setattr(base, "verify", lambda store, rows, manifest: "3 rows")
+    monkeypatch.setattr(base, "verify", lambda store, rows, manifest, seen, pods: "3 rows")
 
     def read(cache, servers=Brought, attempt=None, operation="read", **brought):
         steps = []
