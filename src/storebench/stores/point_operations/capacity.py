@@ -86,6 +86,7 @@ class Search:
         self._limits = limits
         self._probe: Probe | None = None
         self._steps, self._seconds = 0, 0.0
+        self._looks = self._count = self._in_time = self._failed = 0  # of the rate's judgement so far
         self._confirmed: int | None = None  # number of confirmations; None before the bounds are close
         self._fall = limits.factor  # by which the rate falls while no lower bound is known
         self._try(limits.first_rate)
