@@ -56,7 +56,8 @@ AXES = (
         "load",
         "Load",
         "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate;"
-        " **ramp**: the rate rises until the latency breaks its limit, and the last rate within the limit is the result.",
+        " **ramp**: the rate rises until the latency breaks its limit, and the last rate within the limit is the result;"
+        " **capacity**: the highest rate within the limit is searched, and confirmed twice.",
         *LOADS,
         grid=("closed",),
     ),
@@ -94,9 +95,13 @@ METRICS = (
 )
 LOADED = tuple(metric.name for metric in METRICS[2:])
 OF_STEPS = (
-    Metric("broken_operations_per_s", "rate at which a ramp broke its limit", "neither", merge="leader"),
-    _series("each_step_operations_per_s", "rate of each step of a ramp", "neither"),
-    _series("each_step_p99_s", "latency in each step of a ramp, 99 %"),
+    Metric(
+        *("capacity_per_s", "highest rate at which 99 % are answered within the limit", "higher"),
+        merge="leader",
+    ),
+    Metric("broken_operations_per_s", "lowest rate that broke the limit", "neither", merge="leader"),
+    _series("each_step_operations_per_s", "rate of each step", "neither"),
+    _series("each_step_p99_s", "latency in each step, 99 %"),
 )
 OF_MIXES = tuple(
     metric
@@ -116,7 +121,7 @@ SHORT = {"users": 20, "spawn_rate": 20, "warmup_s": 5, "duration_s": 10, "first_
 PRESETS = {
     "quick": Preset(
         "each store, client and load, one change at a time, with 20 users for 10 seconds",
-        {**PROVISIONED, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5},
+        {**PROVISIONED, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5, "capacity_tolerance": 0.1},
     ),
     "study": Preset(
         "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
@@ -162,6 +167,7 @@ on the study's page in the documentation lists the differences from the original
         Chart("each_second_p95_s", "store", since=BEGIN, beside=USERS),
         Chart("each_second_p99_s", "store", limit=SLO, since=BEGIN, beside=USERS),
         Chart("each_second_errors", "store", since=BEGIN, beside=USERS),
+        Chart("capacity_per_s", "store", ("read", "write")),
         Chart("each_step_p99_s", "store", ("read", "write"), over="each_step_operations_per_s", limit=SLO),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),

@@ -34,6 +34,8 @@ LOAD = {
     "step_s": "1.0",
     "slo_ms": "1000.0",
     "read_share": "0",
+    "capacity_tolerance": "0.2",
+    "longest_step_s": "10.0",
 }
 
 
@@ -107,6 +109,16 @@ def test_a_ramp_ends_before_the_server_s_limit_and_what_it_wrote_is_there(attemp
         and metrics["broken_operations_per_s"] == rates[-1]
     )
     assert 0.98 * rates[-2] <= metrics["operations_per_s"] <= rates[-2] and metrics["p99_s"] <= 1
+
+
+def test_a_capacity_is_confirmed_and_what_its_search_wrote_is_there(attempt):
+    attempt("fill")
+    found = attempt("write", load="capacity", slo_ms="200", rate_factor="2.0")
+    metrics, rates = found.metrics, found.series["each_step_operations_per_s"]["values"]
+    assert found.status == "verified" and "acknowledged entities are there once" in found.verification
+    assert rates[-2:] == pytest.approx([metrics["capacity_per_s"]] * 2)
+    assert metrics["capacity_per_s"] < metrics["broken_operations_per_s"] <= 1.201 * metrics["capacity_per_s"]
+    assert metrics["operations_per_s"] == pytest.approx(metrics["capacity_per_s"], rel=0.02)
 
 
 def test_an_entity_that_is_gone_or_changed_is_found(attempt, connections, unique):

@@ -36,7 +36,7 @@ def answer():
         "charts": [chart for chart in study.charts if chart.metric in CHARTS],
         "params": [param for param in record.params if param.name == "slo_ms"],
         "stores": [store for store in record.stores if store.name == "mongodb"],
-        "axes": record.axes[-1:],
+        "axes": [axis for axis in record.axes if axis.name == "load"],
     }
     attempt = row(
         "read",

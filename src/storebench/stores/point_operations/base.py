@@ -15,11 +15,12 @@ from storebench.errors import StoreRefused, unknown
 from storebench.stores.base import Durability, Pod, Store, TypicalTime
 from storebench.stores.point_operations import figures
 from storebench.stores.point_operations.arrivals import request_count
+from storebench.stores.point_operations.capacity_run import Found, find_capacity
 from storebench.stores.point_operations.check import Written, check_table
 from storebench.stores.point_operations.entities import Entity, entity, entity_s
 from storebench.stores.point_operations.generators import LEAD_S, Generators
 from storebench.stores.point_operations.keys import DISTRIBUTIONS
-from storebench.stores.point_operations.load_plan import RAMP, RAMP_PARAMS, Load
+from storebench.stores.point_operations.load_plan import CAPACITY, CAPACITY_PARAMS, RAMP, RAMP_PARAMS, Load
 from storebench.stores.point_operations.ramp import Climb, climb
 from storebench.stores.point_operations.requests import Requests
 from storebench.stores.point_operations.rest import Rest, address_of, description_of
@@ -108,8 +109,7 @@ class PointStore(Store):
 
     def client_settings(self) -> Mapping[str, Any]:
         names = ["users", "spawn_rate", "load_processes", "request_timeout_s", "rate"]
-        if self.values.get("load") == RAMP:
-            names += RAMP_PARAMS
+        names += {RAMP: RAMP_PARAMS, CAPACITY: CAPACITY_PARAMS}.get(self.values.get("load", ""), ())
         settings = {"consistency": self.consistency, **{name: self.values.get(name) for name in names}}
         if self.client != DIRECT:
             settings["service"] = description_of(address_of(self.server, self.client))
@@ -159,21 +159,21 @@ class PointStore(Store):
         if self.operation == "write":
             attempt.durability(self.durability())
         with tempfile.TemporaryDirectory() as folder:
-            sent, climbed = self._sent(attempt, load, Path(folder))
-        meant = climbed.counts.request_count if climbed else request_count(load.rate, load.duration_s)
-        steps = [(step.from_s, step.to_s) for step in climbed.steps] if climbed else []
+            sent, stepped = self._sent(attempt, load, Path(folder))
+        meant = stepped.counts.request_count if stepped else request_count(load.rate, load.duration_s)
+        steps = [(step.from_s, step.to_s) for step in stepped.steps] if stepped else []
         whole = Whole.of(sent, spec.rows, steps, writes=self.operation == "write")
-        if climbed:
-            climbed.report(attempt)
-        self._report(attempt, load, whole, len(attempt.part.share(meant)), climbed)
+        if stepped:
+            stepped.report(attempt)
+        self._report(attempt, load, whole, len(attempt.part.share(meant)), stepped)
         if attempt.part.count > 1:
             if (texts := attempt.gather(whole.text())) is None:
                 return LEFT
             whole = Whole.merged(texts)
-            self._report(attempt, load, whole, meant, climbed)
+            self._report(attempt, load, whole, meant, stepped)
         problem = figures.problem(whole.measured, load.rate, load.max_error_share)
-        if climbed:
-            problem = climbed.problem() or problem
+        if stepped:
+            problem = stepped.problem() or problem
         with attempt.phase("verify"):
             said = []
             if whole.written:
@@ -184,17 +184,19 @@ class PointStore(Store):
                 raise StoreRefused(problem)
             if behind := figures.behind(whole.measured, meant):
                 said.append(behind)
-        return "; ".join([*said, *([climbed.says()] if climbed else [])])
+        return "; ".join([*said, *([stepped.says()] if stepped else [])])
 
-    def _report(self, attempt: Attempt, load: Load, whole: Whole, meant: int, climbed: Climb | None) -> None:
+    def _report(
+        self, attempt: Attempt, load: Load, whole: Whole, meant: int, stepped: Climb | Found | None
+    ) -> None:
         """Record the figures of a load's requests. `meant`: number of requests that the rate asked for; 0 without a rate."""
         figures.report(attempt, whole.measured, meant)
-        if climbed:
-            figures.report_steps(attempt, climbed.steps, whole.steps)
+        if stepped:
+            figures.report_steps(attempt, stepped.steps, whole.steps)
         if self.operation == "write" and load.read_share:
             figures.report_mix(attempt, whole.reads, whole.writes)
 
-    def _sent(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | None]:
+    def _sent(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | Found | None]:
         """Run the load. The resources of the pod and the servers are measured from the end of the warm-up."""
         with attempt.phase("start_load"):
             generators = Generators(list(self.jobs(attempt.spec, load, folder, attempt.part)))
@@ -204,19 +206,20 @@ class PointStore(Store):
             begin_s = attempt.begin(LEAD_S)
             generators.begin(begin_s)
             from_s, to_s = begin_s + load.before_s, begin_s + load.before_s + load.duration_s
-            climbed = None
+            stepped: Climb | Found | None = None
             with attempt.phase("warm_up"):
                 generators.wait_until(from_s - SETTLE_S)
             with attempt.measuring(clock), attempt.operation():
                 generators.wait_until(from_s)
                 with clock.operation():
-                    if load.rates:
-                        climbed = climb(generators, load, begin_s, attempt.agree)
-                        from_s, to_s = begin_s + climbed.counts.from_s, begin_s + climbed.counts.to_s
+                    if load.stepped:
+                        run_steps = find_capacity if load.limits else climb
+                        stepped = run_steps(generators, load, begin_s, attempt.agree)
+                        from_s, to_s = begin_s + stepped.counts.from_s, begin_s + stepped.counts.to_s
                     else:
                         generators.wait_until(to_s)
             files = generators.files(load.timeout_s)
-            return Requests.of(files, begin_s, from_s, to_s), climbed
+            return Requests.of(files, begin_s, from_s, to_s), stepped
         finally:
             generators.__exit__()
 
@@ -239,7 +242,7 @@ class PointStore(Store):
                 "seconds": load.longest_s,
                 "timeout_s": load.timeout_s,
                 "schedule": load.schedule,
-                "stepped": False,
+                "stepped": load.limits is not None,
                 "slo_s": load.slo_s,
                 "read_share": load.read_share,
                 "rows": spec.rows,

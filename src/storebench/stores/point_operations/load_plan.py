@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, Number, Text, integer
 from storebench.stores.point_operations.arrivals import Schedule, request_count
+from storebench.stores.point_operations.capacity import Limits
 
-LOADS = CLOSED, OPEN, RAMP = ("closed", "open", "ramp")
+LOADS = CLOSED, OPEN, RAMP, CAPACITY = ("closed", "open", "ramp", "capacity")
 # The parameters of a ramp.
 RAMP_PARAMS = ("first_rate", "rate_factor", "step_s", "slo_ms")
+# The parameters of a search for the capacity.
+CAPACITY_PARAMS = ("first_rate", "rate_factor", "capacity_tolerance", "slo_ms", "longest_step_s")
 MAX_RATE, MAX_STEPS = 100_000, 100
 PERCENT = 99  # percent of a step's requests that must be answered in time: the 99th percentile
 SPARE_S = 60.0
@@ -42,10 +45,25 @@ PARAMS: Mapping[str, Field] = {
     "max_error_share": _number(0.01, 1, "Errors", "The largest share of failed requests.", 0.001, 0.01, 0.1),
     "load_processes": integer(1, 1, 64, "Load generators", "How many processes share the users.", (1, 2, 4)),
     "first_rate": _number(
-        100, MAX_RATE, "First rate", "Requests a second at which a ramp begins.", 20, 100, 500, earlier=100
+        100,
+        MAX_RATE,
+        "First rate",
+        "Requests a second at which a ramp or a search begins.",
+        20,
+        100,
+        500,
+        earlier=100,
     ),
     "rate_factor": _number(
-        *(1.25, 10, "Factor", "By how much the rate of a ramp rises from step to step.", 1.1, 1.25, 2),
+        *(
+            1.25,
+            10,
+            "Factor",
+            "By how much the rate of a ramp or a search rises from step to step.",
+            1.1,
+            1.25,
+            2,
+        ),
         earlier=1.25,
     ),
     "step_s": _number(5, 600, "Step", "Seconds of each step of a ramp.", 5, 10, 30, earlier=5),
@@ -53,6 +71,16 @@ PARAMS: Mapping[str, Field] = {
         *(50, 600_000, "Limit of the latency", "Milliseconds in which 99 % of a step must be answered."),
         *(10, 50, 200),
         earlier=50,
+    ),
+    "capacity_tolerance": _number(
+        *(0.05, 1, "Tolerance", "The capacity is known when a rate larger by this share breaks the limit."),
+        *(0.02, 0.05, 0.2),
+        earlier=0.05,
+    ),
+    "longest_step_s": _number(
+        *(60, 3_600, "Longest step", "The most seconds of a step of the search for the capacity."),
+        *(30, 60, 300),
+        earlier=60,
     ),
     "read_share": Text(
         title="Reads among the writes",
@@ -101,6 +129,7 @@ class Load:
     step_s: float = 0
     slo_s: float = 0
     read_share: float = 0  # share of reads in the operation write
+    limits: Limits | None = None  # of a search for the capacity
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Load:
@@ -120,10 +149,11 @@ class Load:
             rate=float(values["rate"]) if kind == OPEN else 0,
             rates=_rates(values) if kind == RAMP else (),
             step_s=float(values["step_s"]) if kind == RAMP else 0,
-            slo_s=float(values["slo_ms"]) / 1000 if kind == RAMP else 0,
+            slo_s=float(values["slo_ms"]) / 1000 if kind in (RAMP, CAPACITY) else 0,
             read_share=float(values["read_share"]),
+            limits=_limits(values) if kind == CAPACITY else None,
         )
-        if not load.rates and load.duration_s < load.warmup_s:
+        if not load.stepped and load.duration_s < load.warmup_s:
             raise SpecError(
                 f"A measurement of {load.duration_s:g} s is shorter than its warm-up of {load.warmup_s:g} s: ask for a longer duration_s"
             )
@@ -141,6 +171,11 @@ class Load:
         return load
 
     @property
+    def stepped(self) -> bool:
+        """Return whether the load goes by steps, the number of which the server decides: a ramp, or a search for the capacity."""
+        return bool(self.rates or self.limits)
+
+    @property
     def before_s(self) -> float:
         """Return the seconds from the start of the first user until the measurement begins."""
         return self.users / self.spawn_rate + self.warmup_s
@@ -153,19 +188,26 @@ class Load:
 
     @property
     def schedule(self) -> Schedule:
-        """Return the rates of the load; empty for a closed load. A ramp's schedule begins with the warm-up."""
+        """Return the rates of the load; empty for a closed load. A ramp's schedule begins with the warm-up. A search's has
+        only the warm-up."""
+        if self.limits:
+            return [(self.limits.first_rate, self.before_s)]
         if self.rates:
             return [(self.rates[0], self.before_s), *((rate, self.step_s) for rate in self.rates)]
         return [(self.rate, self.before_s + self.duration_s)] if self.rate else []
 
     @property
     def shortest_s(self) -> float:
-        """Return the least seconds of the load: a ramp may break in its first step."""
+        """Return the least seconds of the load: a ramp or a search may end in its first step."""
+        if self.limits:
+            return self.before_s + self.limits.seconds(self.limits.first_rate)
         return self.before_s + (self.step_s if self.rates else self.duration_s)
 
     @property
     def longest_s(self) -> float:
-        """Return the seconds after which a load generator ends itself, with a margin for a ramp, which is ended by command."""
+        """Return the seconds after which a load generator ends itself, with a margin for a load by steps, which is ended by command."""
+        if self.limits:
+            return LONGEST_S
         if self.rates:
             return self.steps[-1].to_s + self.slo_s + SPARE_S
         return self.before_s + self.duration_s
@@ -178,6 +220,21 @@ class Load:
 def _evenly(total: int, among: int) -> list[int]:
     least, more = divmod(total, among)
     return [least + (place < more) for place in range(among)]
+
+
+def _limits(values: Mapping[str, str]) -> Limits:
+    first_rate, factor, tolerance, slo_ms, longest_step_s = (float(values[name]) for name in CAPACITY_PARAMS)
+    return Limits(
+        *(
+            first_rate,
+            factor,
+            tolerance,
+            slo_ms / 1000,
+            float(values["max_error_share"]),
+            longest_step_s,
+            MAX_RATE,
+        )
+    )
 
 
 def _rates(values: Mapping[str, str]) -> tuple[float, ...]:

@@ -32,6 +32,8 @@ LOAD = {
     "step_s": "2.0",
     "slo_ms": "500.0",
     "read_share": "0",
+    "capacity_tolerance": "0.2",
+    "longest_step_s": "10.0",
 }
 
 

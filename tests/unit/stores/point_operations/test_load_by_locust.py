@@ -215,6 +215,35 @@ def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
         attempt("read", axes={"load": "ramp"}, fault="exit")
 
 
+def test_the_capacity_of_a_server_is_found_and_confirmed(attempt):
+    """Sixteen users and 0.05 s for a read are 320 reads a second at most."""
+    attempt("fill")
+    asked = {"users": "16", "spawn_rate": "160", "slo_ms": "200", "first_rate": "200.0"}
+    asked |= {"capacity_tolerance": "0.25", "load_processes": "2"}
+    found = attempt("read", axes={"load": "capacity"}, fault="slow", **asked)
+    metrics = found.metrics
+    assert found.status == "verified" and 320 / 1.4 < metrics["capacity_per_s"] < 320 * 1.25
+    assert 1 < metrics["broken_operations_per_s"] / metrics["capacity_per_s"] < 1.251
+    rates, latencies = (found.series[f"each_step_{name}"] for name in ("operations_per_s", "p99_s"))
+    assert rates["values"][0] == 200 and rates["at_s"] == latencies["at_s"] == sorted(rates["at_s"])
+    assert rates["values"][-2:] == pytest.approx([metrics["capacity_per_s"]] * 2)
+    assert latencies["values"][-1] == metrics["p99_s"] <= 0.2 < max(latencies["values"][:-2])
+    assert metrics["operations_per_s"] == pytest.approx(metrics["capacity_per_s"], rel=0.02)
+    assert "a second held the limit twice more" in found.verification and found.perhaps_disturbed is None
+    assert found.environment["client_settings"]["capacity_tolerance"] == "0.25"
+
+
+def test_a_server_that_is_slower_than_the_limit_has_no_capacity(attempt):
+    attempt("fill")
+    rates = {"first_rate": "100.0", "longest_step_s": "6.0"}
+    with pytest.raises(
+        StoreRefused, match="ask for a longer longest_step_s, or for a higher slo_ms"
+    ) as error:
+        attempt("read", axes={"load": "capacity"}, fault="slow", slo_ms="20", **rates)
+    assert error.value.result.series["each_step_p99_s"]["values"][0] >= 0.05
+    assert "capacity_per_s" not in error.value.result.metrics
+
+
 @pytest.mark.parametrize("load", ["closed", "open"])
 def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_both(attempt, load):
     attempt("fill")

@@ -25,6 +25,9 @@ from tests.unit.stores.point_operations.conftest import LOAD
         ({"load": "ramp", "slo_ms": "2001"}, "longer than a step of 2 s"),
         ({"load": "ramp", "first_rate": "49"}, "has 98 requests"),
         ({"load": "ramp", "rate_factor": "1.01"}, "more than 100 steps up to 100,000"),
+        ({"load": "capacity", "rate_factor": "1.0"}, "ask for more than 1"),
+        ({"load": "capacity", "slo_ms": "2001"}, "and a step lasts 10 s at most"),
+        ({"load": "capacity", "first_rate": "49"}, "requests that a step needs last 11.6 s"),
     ],
 )
 def test_a_load_that_contradicts_itself_is_refused(asks, says):
@@ -38,9 +41,16 @@ def test_the_defaults_of_a_ramp_are_one():
     assert load.longest_s > load.steps[-1].to_s + load.slo_s
 
 
-@pytest.mark.parametrize(("load", "seconds"), [("closed", 10.0), ("open", 10.0), ("ramp", 3.0)])
-def test_reads_and_writes_last_as_long_as_their_load_and_a_ramp_at_least_a_step(load, seconds):
-    values = {**LOAD, "load": load, "duration_s": "9"}
+def test_the_defaults_of_a_search_are_one():
+    load = Load.of({"load": "capacity", **{name: str(one.default) for name, one in PARAMS.items()}})
+    assert load.stepped and load.schedule == [(100, load.before_s)] and load.slo_s == 0.05
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds"), [("closed", 10.0), ("open", 10.0), ("ramp", 3.0), ("capacity", 1 + 568 / 50)]
+)
+def test_reads_and_writes_last_as_long_as_their_load_and_a_load_by_steps_at_least_a_step(load, seconds):
+    values = {**LOAD, "load": load, "duration_s": "9", "longest_step_s": "20"}
     found = {operation: Cassandra.least_s(operation, values) for operation in Cassandra.operations}
     assert found == {"fill": 0.0, "read": seconds, "write": seconds}
 
