@@ -46,7 +46,10 @@ def merges_of(study: Study) -> dict[str, str]:
 
 
 def problems_of_pods(study: Study) -> Iterable[str]:
-    """Yield the mistakes in a study whose stores divide operations. Raises SpecError for a store that cannot be loaded."""
+    """Yield the mistakes in a study with the axis `pods`. Raises SpecError for a store that cannot be loaded."""
+    axis = next((axis for axis in study.axes if axis.name == PODS), None)
+    if axis is None:
+        return
     divides = {name: store.divides for name in study.stores if (store := study.store(name)).divides}
     for name, divided in divides.items():
         yield from (
@@ -54,7 +57,7 @@ def problems_of_pods(study: Study) -> Iterable[str]:
             for operation in divided
             if operation not in study.store(name).operations
         )
-    yield from _of_axis(next((axis for axis in study.axes if axis.name == PODS), None), tuple(divides))
+    yield from _of_axis(axis, tuple(divides))
     divided_operations = {operation for names in divides.values() for operation in names}
     metrics = {metric.name: metric for metric in study.metrics}
     for operation in study.operations:
@@ -67,12 +70,8 @@ def problems_of_pods(study: Study) -> Iterable[str]:
         )
 
 
-def _of_axis(axis: Axis | None, dividing: tuple[str, ...]) -> Iterable[str]:
+def _of_axis(axis: Axis, dividing: tuple[str, ...]) -> Iterable[str]:
     """Yield the mistakes in the axis `pods`. `dividing`: the stores that divide an operation."""
-    if axis is None:
-        if dividing:
-            yield f"{', '.join(dividing)}: divides names operations, and the study has no axis {PODS!r}: add several_pods{_call(dividing)}"
-        return
     if axis != several_pods(*axis.where.get(STORE, ())):
         yield f"the axis {PODS!r} is not made by several_pods (storebench.study.several_pods)"
     elif set(axis.where[STORE]) != set(dividing):
