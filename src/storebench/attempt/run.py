@@ -80,6 +80,7 @@ class Attempt:
             raise
         finally:
             self._parts.close()
+            self._parts.shorten(self.result)
 
     def _run(self) -> None:
         self._describe_machine()

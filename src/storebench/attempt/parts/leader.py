@@ -167,7 +167,7 @@ class Leader:
         """Read a follower's first line. Raises SpecError if the line is no follower's."""
         lines.within(JOIN_S)
         first = lines.receive(JOIN_BYTES) or {}
-        if not hmac.compare_digest(str(first.get("key", "")).encode(), self._key.encode()):
+        if not hmac.compare_digest(str(first.get("key", "")).encode(errors="replace"), self._key.encode()):
             raise SpecError("the key is wrong")
         number, pod, node = first.get("part"), first.get("pod") or "", first.get("node") or ""
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < self.count:

@@ -6,7 +6,8 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from storebench.attempt.parts.clocks import Offset, error_s
 from storebench.attempt.parts.follower import Follower
@@ -18,6 +19,8 @@ from storebench.attempt.parts.spans import Span, Spans
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.usage import CpuSeconds
 from storebench.errors import BadResult, SpecError, StorebenchError
+
+T = TypeVar("T")
 
 STEPS = ("begin", "ended", "result")  # names that `agree` cannot have
 SLACK_S = 0.5  # between the answer to the slowest part and the common begin: each part reads the counters of its node
@@ -58,6 +61,9 @@ class Parts:
 
     def close(self, failed: StorebenchError | None = None) -> None:
         """End the exchange with the other parts. `failed`: the error that ends this part."""
+
+    def shorten(self, result: AttemptResult) -> None:
+        """Remove from a follower's result the long parts, which only the leader's result needs."""
 
 
 class Divided(Parts):
@@ -102,8 +108,11 @@ class Leading(Divided):
         self._spans: Spans | None = None
 
     def begin(self, lead_s: float) -> float:
-        leads_s = [lead_s, *map(float, self._leader.collect("begin"))]
-        members = self._leader.members()
+        said, members = self._leader.collect("begin"), self._leader.members()
+        leads_s = [
+            lead_s,
+            *(_read("begin", member, value, float) for member, value in zip(members, said, strict=True)),
+        ]
         self._offsets = [self._leader.offset(member) for member in members]
         slowest_s = max(2 * offset.error_s for offset in self._offsets)
         begin_s = time.monotonic() + SLACK_S + slowest_s + max(leads_s)
@@ -121,14 +130,14 @@ class Leading(Divided):
         return decision
 
     def ended(self, span: Span) -> CpuSeconds:
-        said = self._leader.collect("ended")
-        members = self._leader.members()
+        said, members = self._leader.collect("ended"), self._leader.members()
+        followers = [
+            _read("ended", member, value, lambda value: Span(**value)).earlier(offset.seconds)
+            for member, value, offset in zip(members, said, self._offsets, strict=True)
+        ]
         errors_s = [
             error_s(before, self._leader.offset(member))
             for member, before in zip(members, self._offsets, strict=True)
-        ]
-        followers = [
-            Span(**other).earlier(offset.seconds) for other, offset in zip(said, self._offsets, strict=True)
         ]
         self._spans = Spans([span, *followers], self._common_begin_s, max(errors_s))
         cpu_s = self._spans.cpu_s()
@@ -137,9 +146,11 @@ class Leading(Divided):
         return without(cpu_s, span)
 
     def gather(self, result: AttemptResult, tally: Any, rules: Mapping[str, str]) -> list[Any] | None:
-        left = self._leader.collect("result")
-        members = self._leader.members()
-        parts = [_part_result(member, said) for member, said in zip(members, left, strict=True)]
+        left, members = self._leader.collect("result"), self._leader.members()
+        parts = [
+            _read("result", member, said, partial(_part_result, member))
+            for member, said in zip(members, left, strict=True)
+        ]
         merge(result, parts, rules, self._spans)
         self._leader.dismiss()
         self._gathered = True
@@ -174,6 +185,9 @@ class Following(Divided):
         self._gathered = True
         return None
 
+    def shorten(self, result: AttemptResult) -> None:
+        result.environment, result.usage, result.histograms, result.series = {}, [], {}, {}
+
     def verified(self, text: str) -> str:
         return f"part {self.part.number} of {self.part.count}: {super().verified(text)}"
 
@@ -201,19 +215,21 @@ def check_step(name: str) -> None:
         )
 
 
-def _part_result(member: Member, said: Any) -> PartResult:
-    """Read what a follower said for the step `result`. Raises BadResult."""
+def _read(step: str, member: Member, said: Any, read: Callable[[Any], T]) -> T:
+    """Return what a follower said for a step, as `read` understands it. Raises BadResult for anything else."""
     try:
-        known = {
-            name: value
-            for name, value in said["result"].items()
-            if name in AttemptResult.__dataclass_fields__
-        }
-        said["tally"]
-        return PartResult(
-            member.number, member.pod or f"part-{member.number}", member.node, AttemptResult(**known)
-        )
-    except (AttributeError, KeyError, TypeError) as error:
+        return read(said)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadResult(
-            f"The result of part {member.number} (pod {member.pod}) is malformed: {error!r}"
+            f"Part {member.number} (pod {member.pod}) said for the step {step!r} what the protocol does not know: {error!r}"
         ) from None
+
+
+def _part_result(member: Member, said: Any) -> PartResult:
+    known = {
+        name: value for name, value in said["result"].items() if name in AttemptResult.__dataclass_fields__
+    }
+    said["tally"]  # a missing tally is a KeyError
+    return PartResult(
+        member.number, member.pod or f"part-{member.number}", member.node, AttemptResult(**known)
+    )
