@@ -58,7 +58,7 @@ def test_a_part_that_dies_fails_the_attempt_by_its_name(cluster):
         result = pool.submit(run, *TWO, "--rows", "200000")
         (part,) = soon(lambda: [pod for pod in pods(cluster, JOB_OF_POD) if pod.status.phase == "Running"])
         delete(cluster, part.metadata.name)
-        code, text, rows = result.result()
+        code, _, rows = result.result()
     assert code != 0
     (failed,) = [row for row in rows if row["status"] == "failed"]
     assert part.metadata.name in failed["error"], failed["error"]
