@@ -67,7 +67,7 @@ STUDY = made(
         Operation("get", ("get_s",), needs=("put",)),
     ),
     metrics=(
-        made(Metric, name="put_s", title="time to put", better="lower", kind="scalar", by_cover=False),
+        made(Metric, name="put_s", title="time to put", better="lower", kind="scalar", by_cover=False, merge="max"),
         Metric("get_s", "time to get"),
         Metric("queue_bytes", "queue", "neither", "series"),
         Metric("done_bytes", "done", "neither", "series"),
