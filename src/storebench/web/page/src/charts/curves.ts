@@ -47,15 +47,17 @@ export interface CurvesShown {
   description: string;
 }
 
-/** Return the points of a histogram or series of a cell. With `over`, pair the values of both series at the same moments. */
+/** Return the points of a histogram or series of a cell. With `over`, pair the values of both series at the same moments, ascending by `over`. */
 function pointsOf(cell: CellArtifacts, { name, kind }: Metric, over?: Metric): [number, number][] {
   const points = (kind === "histogram" ? cell.percentiles : cell.series)[name] ?? [];
   if (!over) return points;
   const along = new Map(cell.series[over.name]);
-  return points.flatMap(([at, value]) => {
-    const x = along.get(at);
-    return x === undefined ? [] : [[x, value] as [number, number]];
-  });
+  return points
+    .flatMap(([at, value]) => {
+      const x = along.get(at);
+      return x === undefined ? [] : [[x, value] as [number, number]];
+    })
+    .sort(([x], [other]) => x - other);
 }
 
 /** Return whether any of the cells has points of this metric for any of the operations. */
