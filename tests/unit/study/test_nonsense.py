@@ -167,18 +167,8 @@ EMPTY = {
     *(("Claim", name) for name in ("operation", "metric", "note", "elsewhere")),
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
-    *(
-        ("Store", name)
-        for name in (
-            "elsewhere",
-            "provisioned_servers_only",
-            "packages",
-            "modules",
-            "delivers",
-            "typical",
-            "divides",
-        )
-    ),
+    *(("Store", name) for name in ("elsewhere", "provisioned_servers_only", "packages", "modules")),
+    *(("Store", name) for name in ("delivers", "typical", "divides")),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion

@@ -19,6 +19,7 @@ from storebench.airflow.operators.cell_steps import CellStepOperator, Step
 from storebench.airflow.outcome import observe
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
+from storebench.errors import StorebenchError
 from storebench.study.several_pods import pods_of
 
 PART_FAILED = "part_failed"  # the error's kind where the leader has lost a part
@@ -124,7 +125,7 @@ class DividedStepOperator(CellStepOperator):
             if self.has_parts:
                 parts.remove_job(self.client, self.namespace_of_pods(), parts.job_name(self.attempt))
             secrets.remove(self.node_pool.name, self.parts_key)
-        except (ApiException, HTTPError) as error:
+        except (ApiException, HTTPError, StorebenchError) as error:
             self.log.warning("The attempt's other pods are not removed yet: %s", error_text(error))
         self.has_parts = False
 
