@@ -66,6 +66,12 @@ class ServerDied(StorebenchError):
     kind = "server_died"
 
 
+class PartFailed(StorebenchError):
+    """Another pod of a divided operation failed, ended, or did not come."""
+
+    kind = "part_failed"
+
+
 KIND_OF_EXIT_CODE = {
     error.exit_code: error.kind
     for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused)

@@ -310,6 +310,40 @@ def test_servers_of_the_run_count_with_the_client(repository, queries, run):
     assert row["all_memory_peak_bytes"] is None, "of servers it is not known"
 
 
+def test_the_pods_that_did_an_operation_together_count_together(repository, queries, run):
+    add(repository, run)
+    (row,) = queries.results(run=run)
+    assert (row["client_pods"], row["start_skew_s"], row["client_bound"]) == (1, None, True)
+
+    figures = {
+        "memory_peak_bytes": 50,
+        "memory_working_set_peak_bytes": 40,
+        "cpu_s": 0.5,
+        "start_delay_s": 0.01,
+    }
+    figures |= {"client_cpu_share": 0.5, "client_cores_usable": 1.0}
+    parts = [{"role": "client", "name": f"p-{n}", "part": n, "node": f"n{n}", **figures} for n in (1, 2)]
+    alone = replace(
+        VERIFIED,
+        memory_peak_bytes=5,
+        memory_working_set_peak_bytes=4,
+        cpu_s=1.0,
+        client_cpu_share=0.5,
+        start_skew_s=0.02,
+    )
+    add(repository, run, result=replace(alone, usage=parts), operation="read")
+    (row,) = [row for row in queries.results(run=run) if row["operation"] == "read"]
+    assert (row["client_pods"], row["start_skew_s"], row["client_bound"]) == (3, 0.02, False)
+    assert (row["all_memory_peak_bytes"], row["all_memory_working_set_peak_bytes"]) == (105, 84)
+    assert row["all_cpu_s"] == pytest.approx(2.0)
+
+    bound = [parts[0], {**parts[1], "client_cpu_share": 0.95, "cpu_s": None}]
+    add(repository, run, result=replace(alone, usage=bound), cell=OTHER)
+    (row,) = [row for row in queries.results(run=run) if row["cell_key"] == OTHER.key]
+    assert row["client_bound"] is True, "one pod at its limit is enough"
+    assert row["all_cpu_s"] is None, "of one part it is not known"
+
+
 def test_figures_of_a_server_that_are_lacking_leave_no_sum_that_looks_like_one(repository, queries, run):
     known = {"role": "server", "name": "es-0", "cpu_s": 2.0}
     result = replace(VERIFIED, cpu_s=1.0, usage=[known, {"role": "server", "name": "es-1"}])

@@ -45,26 +45,34 @@ class NodeCounters:
 
 @dataclass(frozen=True)
 class Strangers:
-    """Bounds of the average number of cores busy with strangers' work, neither this pod's nor its store's. `busy`: cores of all work."""
+    """Bounds of the average number of cores busy with strangers' work, neither this pod's (or another part's) nor its store's. `busy`: cores of all work."""
 
     least: float
     most: float
     busy: float = field(default=0.0, compare=False)
 
 
-def strangers(before: NodeCounters, after: NodeCounters, machine: str) -> Strangers | None:
-    """Compute the strangers' work between two moments; None if the node's CPU is not known. `machine`: this node's boot id."""
+def strangers(
+    before: NodeCounters, after: NodeCounters, machine: str, of_parts_s: Mapping[str, float] | None = None
+) -> Strangers | None:
+    """Compute the strangers' work between two moments; None if the node's CPU is not known. `machine`: this node's boot id.
+
+    `of_parts_s`: CPU seconds between the moments of the other pods that do the same operation, by machine.
+    """
     wall_s = after.at_s - before.at_s
     if wall_s <= 0 or (others_s := _others_s(before, after)) is None:
         return None
     busy = (others_s + after.own_cpu_s - before.own_cpu_s) / wall_s
+    # Known also if the store's own work is not: parts are no strangers
+    here_s = (of_parts_s or {}).get(machine, 0.0) if machine else 0.0
+    somewhere_s = (of_parts_s or {}).get(SOMEWHERE, 0.0)
     if before.store_cpu_s is None or after.store_cpu_s is None:
-        return Strangers(0.0, others_s / wall_s, busy)
+        return Strangers(0.0, max(0.0, others_s - here_s) / wall_s, busy)
     grown_s = {
         name: max(0.0, cpu_s - before.store_cpu_s.get(name, 0.0)) for name, cpu_s in after.store_cpu_s.items()
     }
-    most_s = others_s - (grown_s.get(machine, 0.0) if machine else 0.0)
-    least_s = most_s - grown_s.get(SOMEWHERE, 0.0)
+    most_s = others_s - here_s - (grown_s.get(machine, 0.0) if machine else 0.0)
+    least_s = most_s - somewhere_s - grown_s.get(SOMEWHERE, 0.0)
     return Strangers(max(0.0, least_s) / wall_s, max(0.0, most_s) / wall_s, busy)
 
 

@@ -160,12 +160,13 @@ class AttemptResult(Figures):
                 "type": "object",
                 "required": ["role", "name"],
                 "properties": {
-                    "role": {"enum": ["executor", "server"]},
+                    "role": {"enum": ["client", "executor", "server"]},
                     "name": {"type": "string", "maxLength": 253, "description": "unique within the role"},
                     **{name: schema_of(figure) for name, figure in USAGE.items()},
                 },
             },
-            "description": "figures of the pods that this pod has started, and of servers that the run has provisioned",
+            "description": "figures of the other pods that did the operation, of pods that this pod has started, and of servers that the run has"
+            " provisioned",
         },
     ] = field(default_factory=list)
     method_version: Annotated[

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,18 +16,23 @@ from storebench.attempt import disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.node import NodeCounters, figures, strangers
+from storebench.attempt.parts.environment import parts_of
 from storebench.attempt.parts.part import Part
+from storebench.attempt.parts.parts import Parts
+from storebench.attempt.parts.spans import Span
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.attempt.usage import CpuSeconds, boot_id, sum_of
 from storebench.connection import Connection
-from storebench.errors import SpecError, StorebenchError
+from storebench.errors import PartFailed, SpecError, StorebenchError
 from storebench.s3 import client_for
 from storebench.servers.watch import SET, Watch
 from storebench.stores import load
 from storebench.stores.base import Durability, Store
 from storebench.study.reserved import DROP
+
+COUNTERS_S = 0.02  # before the common begin of all parts: the time to read the node's counters
 
 
 class Attempt:
@@ -37,7 +42,14 @@ class Attempt:
     `histogram`, `series` and `durability`.
     """
 
-    def __init__(self, spec: AttemptSpec, store_class: type[Store], phases: PhaseClock) -> None:
+    def __init__(
+        self,
+        spec: AttemptSpec,
+        store_class: type[Store],
+        phases: PhaseClock,
+        stuck: Callable[[PartFailed], None] = lambda error: None,
+    ) -> None:
+        """`stuck`: called if another part of the operation has failed and the attempt does not end."""
         self.spec = spec
         self.result = AttemptResult(not_judged=UNTOLD)  # until the operation was observed
         self._store_class = store_class
@@ -47,13 +59,34 @@ class Attempt:
         self._sampler.start()
         self._disturbances: list[str] = []
         self._watch = Watch()
-        self.part = Part()
+        self._stuck = stuck
+        self._parts = Parts()
+        self._in_phase = 0
+
+    @property
+    def part(self) -> Part:
+        """Return the part of the operation that this pod does."""
+        return self._parts.part
 
     def run(self) -> None:
         """Run all phases of the attempt. Raises a StorebenchError if the attempt fails."""
+        try:
+            self._run()
+        except StorebenchError as error:
+            self._parts.close(error)
+            raise
+        except Exception as error:
+            self._parts.close(StorebenchError(f"{type(error).__name__}: {error}"))
+            raise
+        finally:
+            self._parts.close()
+            self._parts.shorten(self.result)
+
+    def _run(self) -> None:
         self._describe_machine()
         self._watch = Watch.from_environment()
         with self.phase("connect"):
+            self._parts = parts_of(self._stuck)
             s3 = client_for(Connection.from_environment("s3"))
             needed = self._store_class.connection_of(self.spec.store)
             if (why := self._store_class.provisioned_servers_only) and SET not in os.environ:
@@ -71,7 +104,7 @@ class Attempt:
                     store.drop()
                 self.result.verification = "what was kept is removed"
             else:
-                self.result.verification = store.operate(self)
+                self.result.verification = self._parts.verified(store.operate(self))
             self.result.status = "verified"
         finally:
             with self.phase("teardown"):
@@ -82,7 +115,11 @@ class Attempt:
         """Time and print the phase `name`. The times of a phase that is entered again are added."""
         print(f"phase: {name}", flush=True)
         with self._phases.phase(name):
-            yield
+            self._in_phase += 1
+            try:
+                yield
+            finally:
+                self._in_phase -= 1
 
     @contextmanager
     def measuring(self, clock: OperationClock) -> Iterator[None]:
@@ -96,20 +133,35 @@ class Attempt:
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """Observe the node and the server while the block runs the operation. Record the operation's times and disturbances."""
-        store, clock = self._store, self._clock
+        """Observe the node and the server while the block runs the operation. Record the operation's times and disturbances.
+
+        The block begins at the common begin of all parts. The method returns when the operations of all parts have ended.
+        """
+        store, clock, parts = self._store, self._clock, self._parts
+        with self._waiting():
+            parts.ready()
+        processes, elsewhere_s = store.server_processes(), self._cpu_elsewhere_s()
+        with self._waiting():
+            parts.wait(COUNTERS_S)
         print("phase: operation", flush=True)
-        processes = store.server_processes()
         throttled = self._cgroup.cpu().throttled_periods
-        before, elsewhere_s = self._node_counters(self._cpu_elsewhere_s()), None
+        before, after, of_parts_s = self._node_counters(elsewhere_s), None, {}
+        parts.wait()
+        began_s = time.monotonic()
         try:
             yield
-            elsewhere_s = self._cpu_elsewhere_s()  # not after a failed operation: its server may not answer
+            ended_s = time.monotonic()
+            after = self._node_counters(
+                self._cpu_elsewhere_s()  # not after a failed operation: its server may not answer
+            )
+            cpu_s = after.own_cpu_s - before.own_cpu_s
+            with self._waiting():
+                of_parts_s = parts.ended(Span(began_s, ended_s, cpu_s, boot_id()))
         finally:
-            after = self._node_counters(elsewhere_s)
+            after = after or self._node_counters(None)
             self._phases.add("source", clock.source_s)
             self._phases.add("operation", clock.operation_s)
-            node, others = figures(before, after), strangers(before, after, boot_id())
+            node, others = figures(before, after), strangers(before, after, boot_id(), of_parts_s)
             if others and others.least == others.most:
                 node = replace(node, node_strangers_cores=round(others.most, 4))
             for name, figure in vars(node).items():
@@ -130,7 +182,8 @@ class Attempt:
 
         `lead_s`: the least seconds between the return of this method and the begin. The method does not wait for the begin.
         """
-        return time.monotonic() + lead_s
+        with self._waiting():
+            return self._parts.begin(lead_s)
 
     def agree(self, name: str, value: Any, decide: Callable[[list[Any]], Any]) -> Any:
         """Send `value` to the leader, and return the leader's decision, which is the same in all parts.
@@ -138,7 +191,8 @@ class Attempt:
         `name`: the name of the step, the same in all parts. `value`, and the result of `decide`: JSON values. `decide` is called on the leader
         alone, with the values of all parts in the order of their numbers.
         """
-        return decide([value])
+        with self._waiting():
+            return self._parts.agree(name, value, decide)
 
     def gather(self, tally: Any) -> list[Any] | None:
         """Leave this part's result with the leader. Return the tallies of all parts in the order of their numbers; None except on the leader.
@@ -146,7 +200,8 @@ class Attempt:
         `tally`: a JSON value by which the leader verifies the whole. The figures of the parts become the attempt's figures, by
         `Metric.merge`. Called once, after `measuring`; a part that is not the leader then only has to end.
         """
-        return [tally]
+        with self._waiting():
+            return self._parts.gather(self.result, tally, self.spec.merges)
 
     def seconds_in(self, phase: str) -> float:
         """Return the seconds of a phase so far."""
@@ -190,6 +245,12 @@ class Attempt:
                 ' Durability("disk", "fsync of each write")'
             )
         self.result.durability, self.result.durability_stated = durability.kind, durability.stated
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Time a wait for other parts as the phase `parts`, unless another phase includes the wait. An undivided operation has no such phase."""
+        with self.phase("parts") if self._parts.divided and not self._in_phase else nullcontext():
+            yield
 
     def _cpu_elsewhere_s(self) -> CpuSeconds | None:
         """Return the CPU seconds so far of the store's processes outside this pod, by machine."""
@@ -254,7 +315,12 @@ def main() -> int:
         for module in store_class.modules:
             importlib.import_module(module)
         phases.add("interpreter_and_imports", machine.seconds_since_start())
-        attempt = Attempt(spec, store_class, phases)
+
+        def stuck(error: PartFailed) -> None:
+            failed = replace(result, status="failed", error_kind=error.kind, error=str(error))
+            os._exit(_leave(failed, phases, spec, error.exit_code))
+
+        attempt = Attempt(spec, store_class, phases, stuck)
         result = attempt.result
         attempt.run()
     except StorebenchError as error:
@@ -264,8 +330,13 @@ def main() -> int:
         exit_code = StorebenchError.exit_code
         result.error_kind, result.error = StorebenchError.kind, f"{type(error).__name__}: {error}"
         redact.print_error(error)
+    return _leave(result, phases, spec, exit_code)
+
+
+def _leave(result: AttemptResult, phases: PhaseClock, spec: AttemptSpec | None, exit_code: int) -> int:
+    """Leave the result in the termination message. Return the exit code, which is that of a result that fits nowhere."""
     result.total_s = machine.seconds_since_start()
-    result.phases = phases.phases
+    result.phases = dict(phases.phases)
     result.without_secrets()
     print(f"result: {result.to_json()}", flush=True)
     try:

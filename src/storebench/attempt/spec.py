@@ -35,6 +35,8 @@ class AttemptSpec:
     results: str
     method_version: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
+    # For an operation that several pods do together: the rule of each metric by name (Metric.merge). The study's file is not in the pod
+    merges: Mapping[str, str] = field(default_factory=dict)
     version: int = protocol.VERSION
 
     @property

@@ -99,6 +99,15 @@ class PodFigures:
     total_s: Annotated[
         float | None, Figure("seconds", "the container's life on its own clock", "method.md#times")
     ] = None
+    start_skew_s: Annotated[
+        float | None,
+        Figure(
+            "seconds",
+            "for an operation that several pods did together, the largest possible difference between the begins of two pods, with the error"
+            " of their clocks; null for an operation of one pod",
+            "method.md#several-pods",
+        ),
+    ] = None
     figures_cover: Annotated[
         Cover | None,
         Figure(
@@ -224,8 +233,8 @@ class Figures(NodeFigures, PodFigures):
 
 @dataclass
 class UsageFigures:
-    """Figures of each other pod of an attempt: executors that the attempt started, and servers that its run provisioned. Columns of the
-    table `usage`.
+    """Figures of each other pod of an attempt: pods that did parts of its operation, executors that the attempt started, and servers that
+    its run provisioned. Columns of the table `usage`. The last five figures are of parts.
     """
 
     memory_peak_bytes: Annotated[int | None, Figure("bytes", "peak, page cache included")] = None
@@ -246,6 +255,17 @@ class UsageFigures:
     written_bytes: Annotated[int | None, Figure("bytes", "bytes written to disk")] = None
     data_bytes: Annotated[int | None, Figure("bytes", "size of the pod's data on disk")] = None
     restarts: Annotated[int | None, Figure("count", "restarts of the pod's process")] = None
+    part: Annotated[
+        int | None, Figure("count", "number of the part that the pod did; part 0 is the attempt's own pod")
+    ] = None
+    node: Annotated[str | None, Figure("text", "node of the pod that did a part")] = None
+    client_cpu_share: Annotated[float | None, Figure("cores", "cores that the client kept busy")] = None
+    client_cores_usable: Annotated[
+        float | None, Figure("cores", "cores that the client could have kept busy")
+    ] = None
+    start_delay_s: Annotated[
+        float | None, Figure("seconds", "time from the common begin of all parts to the begin of this part")
+    ] = None
 
 
 def declared(holder: type[PodFigures | NodeFigures | UsageFigures]) -> dict[str, Figure]:

@@ -68,6 +68,7 @@ COLUMNS = frozenset(
         "server_version",
         "dataset_id",
         "dataset_bytes",
+        "client_pods",
         "executor_pods",
         "executors_memory_peak_bytes",
         "executors_memory_working_set_peak_bytes",

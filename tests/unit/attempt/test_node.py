@@ -85,3 +85,24 @@ def test_the_stores_own_work_on_this_node_is_no_strangers(tmp_path, before_s, af
     found = strangers(before, after, "here")
     assert found == Strangers(pytest.approx(least), pytest.approx(most))
     assert found.busy == pytest.approx(1.5), "six seconds of the pod's own, and nine of others"
+
+
+@pytest.mark.parametrize(
+    ("store_s", "parts_s", "least", "most"),
+    [
+        ({}, {}, 0.9, 0.9),
+        ({}, {"here": 6.0}, 0.3, 0.3),
+        ({}, {"there": 6.0}, 0.9, 0.9),
+        ({}, {"": 6.0}, 0.3, 0.9),  # a part does not know its machine
+        ({"here": 2.0}, {"here": 6.0}, 0.1, 0.1),
+        (None, {"here": 6.0}, 0.0, 0.3),  # the store's own work is unknown, the parts' is not
+        ({}, {"here": 99.0}, 0.0, 0.0),
+    ],
+)
+def test_other_parts_of_the_operation_are_no_strangers(tmp_path, store_s, parts_s, least, most):
+    before = counters(tmp_path, 100.0, 5.0, 0, 0, "100 0 100 1000 50 0 0 7")
+    after = counters(tmp_path, 110.0, 11.0, 0, 0, "1000 100 500 1400 50 50 50 107")
+    before, after = replace(before, store_cpu_s={}), replace(after, store_cpu_s=store_s)
+    found = strangers(before, after, "here", parts_s)
+    assert found == Strangers(pytest.approx(least), pytest.approx(most))
+    assert figures(before, after).node_others_cores == pytest.approx(0.9), "others include the parts"

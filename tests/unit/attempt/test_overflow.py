@@ -216,7 +216,7 @@ def pod(monkeypatch, tmp_path):
     """Run the main program of a pod whose attempt has this result; returns its exit code and its message."""
 
     def main(result):
-        def make(spec, store_class, phases):
+        def make(spec, store_class, phases, stuck):
             return SimpleNamespace(result=replace(result), run=lambda: None)
 
         monkeypatch.setattr(run, "Attempt", make)

@@ -24,6 +24,7 @@ const metric = (name: string, title: string, unit: string, changes: Partial<Metr
   better: "lower",
   kind: "scalar",
   by_cover: false,
+  merge: null,
   ...changes,
 });
 
@@ -47,6 +48,7 @@ const axis = (name: string, numeric: boolean) => ({
   whole: null,
   of_copies: false,
   workload: false,
+  implied: "",
 });
 
 const dataset = (name: string): DatasetRecord => ({
@@ -190,6 +192,7 @@ export const ATTEMPT: Attempt = {
   durability_stated: "w=1, j=true",
   total_s: 3,
   work_total_s: 2,
+  start_skew_s: null,
   figures_cover: "client",
   all_memory_working_set_peak_bytes: 200 * 2 ** 20,
   all_cpu_s: 1,

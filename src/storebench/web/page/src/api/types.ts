@@ -417,6 +417,11 @@ export interface components {
              */
             total_s: number | null;
             /**
+             * Start Skew S
+             * @description for an operation that several pods did together, the largest possible difference between the begins of two pods, with the error of their clocks; null for an operation of one pod
+             */
+            start_skew_s: number | null;
+            /**
              * Figures Cover
              * @description scope of the columns of memory and CPU: `client`, without the server that did the work, or `engine`. An engine runs in the pod (and its executors), or in servers that the run provisioned: the columns `all_…` then include these servers. Compare clients with clients, and engines with engines
              */
@@ -673,6 +678,11 @@ export interface components {
              * @default false
              */
             workload: boolean;
+            /**
+             * Implied
+             * @default
+             */
+            implied: string;
             /**
              * Numeric
              * @description Whether all values are numbers
@@ -1498,6 +1508,8 @@ export interface components {
              * @default false
              */
             by_cover: boolean;
+            /** Merge */
+            merge: ("sum" | "max" | "span" | "leader") | null;
             /**
              * Unit
              * @description s, bytes, rows/s, ratio; empty for a plain number
@@ -3129,6 +3141,7 @@ export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
+export const metricMergeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["merge"]> = ["sum", "max", "span", "leader"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];

@@ -8,6 +8,7 @@ const ADVICE: Record<string, string> = {
   bad_result: "The image of the pod has other code than Airflow: build the images again.",
   servers_failed: "Give the servers smaller sizes, or more time to start.",
   server_died: "Give the server more memory or disk.",
+  part_failed: "The message names the pod and its reason: read the log of that pod.",
   oom_killed: "Give the pod more memory.",
   timeout: "Raise the limit of an attempt, or measure fewer rows.",
   unschedulable: "No node has room: ask for less CPU and memory, or add a node.",

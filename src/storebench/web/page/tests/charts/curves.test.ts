@@ -23,6 +23,7 @@ const DONE: Metric = {
   better: "neither",
   kind: "series",
   by_cover: false,
+  merge: null,
 };
 const POINTS: [number, number][] = [
   [0, 0.001],
