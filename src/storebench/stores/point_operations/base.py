@@ -164,13 +164,18 @@ class PointStore(Store):
         steps = [(step.from_s, step.to_s) for step in stepped.steps] if stepped else []
         whole = Whole.of(sent, spec.rows, steps, writes=self.operation == "write")
         if stepped:
-            stepped.report(attempt)
-        self._report(attempt, load, whole, len(attempt.part.share(meant)), stepped)
+            attempt.result.client_cpu_share = stepped.cores
         if attempt.part.count > 1:
+            figures.report(attempt, whole.measured, len(attempt.part.share(meant)))
             if (texts := attempt.gather(whole.text())) is None:
                 return LEFT
             whole = Whole.merged(texts)
-            self._report(attempt, load, whole, meant, stepped)
+        figures.report(attempt, whole.measured, meant)
+        if stepped:
+            stepped.report(attempt)
+            figures.report_steps(attempt, stepped.steps, whole.steps)
+        if self.operation == "write" and load.read_share:
+            figures.report_mix(attempt, whole.reads, whole.writes)
         problem = figures.problem(whole.measured, load.rate, load.max_error_share)
         if stepped:
             problem = stepped.problem() or problem
@@ -186,16 +191,6 @@ class PointStore(Store):
                 said.append(behind)
         return "; ".join([*said, *([stepped.says()] if stepped else [])])
 
-    def _report(
-        self, attempt: Attempt, load: Load, whole: Whole, meant: int, stepped: Climb | Found | None
-    ) -> None:
-        """Record the figures of a load's requests. `meant`: number of requests that the rate asked for; 0 without a rate."""
-        figures.report(attempt, whole.measured, meant)
-        if stepped:
-            figures.report_steps(attempt, stepped.steps, whole.steps)
-        if self.operation == "write" and load.read_share:
-            figures.report_mix(attempt, whole.reads, whole.writes)
-
     def _sent(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | Found | None]:
         """Run the load. The resources of the pod and the servers are measured from the end of the warm-up."""
         with attempt.phase("start_load"):
@@ -203,7 +198,8 @@ class PointStore(Store):
             generators.__enter__()
         try:
             clock = OperationClock(generators.cpu_s)
-            begin_s = attempt.begin(LEAD_S)
+            # The parts' common begin is the first measured second, at which all parts enter the operation
+            begin_s = attempt.begin(LEAD_S + load.before_s) - load.before_s
             generators.begin(begin_s)
             from_s, to_s = begin_s + load.before_s, begin_s + load.before_s + load.duration_s
             stepped: Climb | Found | None = None

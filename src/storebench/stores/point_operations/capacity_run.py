@@ -44,13 +44,12 @@ class Found:
         return (deciding or self.tried)[-1].cores
 
     def report(self, attempt: Attempt) -> None:
-        """Record the capacity, and mark a capacity that fell. The load generators' CPU figures are those of the deciding step."""
-        attempt.result.client_cpu_share = self.cores
+        """Record the capacity, and mark a capacity that fell."""
         if self.search.high is not None:
             attempt.metric("broken_operations_per_s", self.search.high)
         if self.search.capacity is not None:
             attempt.metric("capacity_per_s", self.search.capacity)
-        if self.search.changed and attempt.part.leads:
+        if self.search.changed:
             attempt.possibly_disturbed(
                 f"the capacity fell during its search: {self.search.lost:.5g} a second held the limit, and then broke it"
             )

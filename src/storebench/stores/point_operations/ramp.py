@@ -59,8 +59,7 @@ class Climb:
         return self.tried[-1].cores
 
     def report(self, attempt: Attempt) -> None:
-        """Record the rate that broke the limit. The load generators' CPU figures are those of the deciding step."""
-        attempt.result.client_cpu_share = self.cores
+        """Record the rate that broke the limit."""
         if self.broken:
             attempt.metric("broken_operations_per_s", self.broken.step.rate)
 

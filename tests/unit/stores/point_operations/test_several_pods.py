@@ -126,7 +126,8 @@ def test_both_parts_climb_the_same_ramp(divided):
     divided("fill")
     leader, other = divided("read", {"load": "ramp"}, fault="slow")
     assert leader.metrics["operations_per_s"] == pytest.approx(75, abs=1)
-    assert leader.metrics["broken_operations_per_s"] == other.metrics["broken_operations_per_s"] == 112.5
+    assert leader.metrics["broken_operations_per_s"] == 112.5
+    assert count(leader) == 150 and count(other) == 75  # both have counted the same step
     assert leader.series["each_step_operations_per_s"]["values"] == [50, 75, 112.5]
 
 
@@ -136,7 +137,7 @@ def test_both_parts_search_the_same_capacity(divided):
     asked = {"users": "16", "spawn_rate": "160", "slo_ms": "200", "first_rate": "200.0"}
     leader, other = divided("read", {"load": "capacity"}, fault="slow", capacity_tolerance="0.25", **asked)
     capacity = leader.metrics["capacity_per_s"]
-    assert other.metrics["capacity_per_s"] == capacity and 320 / 1.4 < capacity < 320 * 1.25
+    assert 320 / 1.4 < capacity < 320 * 1.25
     assert leader.metrics["operations_per_s"] == pytest.approx(capacity, rel=0.02)
     assert other.metrics["operations_per_s"] == pytest.approx(capacity / 2, rel=0.02)
     assert leader.series["each_step_operations_per_s"]["values"][-1] == capacity
