@@ -17,6 +17,7 @@ from storebench.airflow.kubernetes.placement import LABEL, Placement
 from storebench.airflow.operators import divided, leftovers
 from storebench.airflow.operators.pickup import newest_pod, selector_of
 from storebench.airflow.outcome.observe import reason_of_part
+from storebench.attempt.parts.environment import KEY, LEADER, PARTS, WAIT_S
 from storebench.attempt.result import AttemptResult
 from tests.unit.airflow.account import VERIFIED, attempt, context, spec_of
 from tests.unit.airflow.cluster import ended, matches
@@ -283,12 +284,12 @@ def test_the_leader_starts_the_others_and_nothing_of_them_is_left(cluster, accou
     assert result.status == "verified"
     assert (spec.axes["pods"], spec.merges) == ("2", MERGES)
     env = {variable["name"]: variable for variable in pod.spec["containers"][0]["env"]}
-    secret = env[parts.KEY]["valueFrom"]["secretKeyRef"]
+    secret = env[KEY]["valueFrom"]["secretKeyRef"]
     (job,) = jobs.made
     assert job.spec.completions == 1
     assert job.spec.template.spec.containers[0].env[-1].value == "10.0.0.7"
     names = [variable.name for variable in job.spec.template.spec.containers[0].env]
-    assert {parts.KEY, parts.COUNT, parts.WAIT_S, parts.LEADER, "STOREBENCH_ATTEMPT"} <= set(names)
+    assert {KEY, PARTS, WAIT_S, LEADER, "STOREBENCH_ATTEMPT"} <= set(names)
     assert secret["name"].startswith("storebench-parts-key-") and secret["name"] not in cluster.secrets
     assert any(name.startswith("parts_key_") for _, _, name in account.secret_users), (
         "a killed worker's run removes it"

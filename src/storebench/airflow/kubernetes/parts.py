@@ -15,14 +15,10 @@ from urllib3.exceptions import HTTPError
 from storebench.airflow.compat.kubernetes_provider import LABELS_OF_TASKS
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import LABEL
+from storebench.attempt.parts.environment import LEADER, NODE, PARTS, POD, WAIT_S
 from storebench.errors import StorebenchError
 
-# The environment of the pods of a divided operation (docs/protocol.md)
-COUNT = "STOREBENCH_PARTS"
-KEY = "STOREBENCH_PARTS_KEY"
-WAIT_S = "STOREBENCH_PARTS_WAIT_S"
-LEADER = "STOREBENCH_LEADER"
-FIELDS = {"STOREBENCH_POD": "metadata.name", "STOREBENCH_NODE": "spec.nodeName"}
+FIELDS = {POD: "metadata.name", NODE: "spec.nodeName"}  # variables of the pods, by the field with the value
 
 JOB_OF_POD = "batch.kubernetes.io/job-name"  # the label of a Job's pods with the Job's name
 INDEX = "batch.kubernetes.io/job-completion-index"  # their annotation with their number, from 0
@@ -38,7 +34,7 @@ class PartsFailed(AirflowException, StorebenchError):
 def variables(count: int, wait_s: int) -> list[k8s.V1EnvVar]:
     """Return the environment of the leader's pod. `count`: the number of pods. `wait_s`: the leader waits for the other pods this long."""
     texts = [
-        k8s.V1EnvVar(name=name, value=str(value)) for name, value in {COUNT: count, WAIT_S: wait_s}.items()
+        k8s.V1EnvVar(name=name, value=str(value)) for name, value in {PARTS: count, WAIT_S: wait_s}.items()
     ]
     fields = [
         k8s.V1EnvVar(

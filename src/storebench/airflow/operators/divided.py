@@ -17,12 +17,12 @@ from storebench.airflow.kubernetes import parts, secrets
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, error_text
 from storebench.airflow.operators.cell_steps import CellStepOperator, Step
 from storebench.airflow.outcome import observe
+from storebench.attempt.parts.environment import KEY
 from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import AttemptSpec
-from storebench.errors import StorebenchError
+from storebench.errors import PartFailed, StorebenchError
 from storebench.study.several_pods import pods_of
 
-PART_FAILED = "part_failed"  # the error's kind where the leader has lost a part
 # The leader sees the end of a part's connection before Kubernetes reports why the part's pod has ended.
 REASON_WITHIN_S = 5.0
 
@@ -47,7 +47,7 @@ class DividedStepOperator(CellStepOperator):
             self.wait_s = step.params["startup_timeout_s"]
             self.env_vars = [*self.env_vars, *parts.variables(self.pods, self.wait_s)]
             secret = connections.secret_name(self.parts_key)
-            self.secrets = [*self.secrets, variable_of(parts.KEY, secret, secrets.PARTS_KEY_FIELD)]
+            self.secrets = [*self.secrets, variable_of(KEY, secret, secrets.PARTS_KEY_FIELD)]
         return spec
 
     @cached_property
@@ -79,7 +79,7 @@ class DividedStepOperator(CellStepOperator):
         if not self.has_parts or self.is_stopped or result.status == "verified":
             return result
         try:
-            failures = self.failures_of_parts(result.error_kind == PART_FAILED)
+            failures = self.failures_of_parts(result.error_kind == PartFailed.kind)
             not_made = self.why_not_made()
         except (ApiException, HTTPError) as error:
             self.log.warning("The pods of the other parts cannot be read: %s", error_text(error))
@@ -133,7 +133,7 @@ class DividedStepOperator(CellStepOperator):
 def with_failures_of_parts(
     result: AttemptResult, failures: list[tuple[k8s.V1Pod, AttemptResult]], not_made: str | None = None
 ) -> AttemptResult:
-    """Return a failed result with the failures of parts that Kubernetes knows. The kind of the first failure replaces PART_FAILED.
+    """Return a failed result with the failures of parts that Kubernetes knows. The kind of the first failure replaces PartFailed.kind.
 
     `not_made`: why Kubernetes did not make a part's pod.
     """
@@ -143,6 +143,6 @@ def with_failures_of_parts(
     if not_made:
         text = "; ".join(filter(None, [text, f"not all parts have a pod: {not_made}"]))
     known = failures[0][1].error_kind if failures else "unschedulable"
-    kind = known if result.error_kind == PART_FAILED else result.error_kind
+    kind = known if result.error_kind == PartFailed.kind else result.error_kind
     leader = f". The leader says: {result.error}" if result.error else ""
     return replace(result, error_kind=kind, error=f"{text[0].upper()}{text[1:]}{leader}")

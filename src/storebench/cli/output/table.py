@@ -13,6 +13,8 @@ from storebench.results.database.queries import superseded
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
 from storebench.study.record import StudyRecord
+from storebench.study.reserved import PODS
+from storebench.study.several_pods import UNDIVIDED
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -118,7 +120,7 @@ def _others(rows: Rows, studies: Mapping[str, StudyRecord]) -> list[str]:
 
 def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
     """Return the columns in which cells differ, and each cell's texts in these columns."""
-    values_of_cells = [
+    values_of_cells: list[dict[str, str]] = [
         {
             "study": cell.study,
             "store": cell.store,
@@ -130,6 +132,9 @@ def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
         for cell in cells
     ]
     names = list(dict.fromkeys(name for values in values_of_cells for name in values))
+    if PODS in names:  # a cell that does not name its pods has one
+        for values in values_of_cells:
+            values.setdefault(PODS, UNDIVIDED)
     names = [*(name for name in names if name not in DATASET), *DATASET]
     if len({values["study"] for values in values_of_cells}) < 2:
         names = [name for name in names if name != "study"]
