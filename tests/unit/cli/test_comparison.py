@@ -15,6 +15,7 @@ from storebench.results.statistics.verdicts import Pair, verdicts_of
 from tests.unit.example import cell
 
 KEY = (cell().key, "write")
+from storebench.study.cell import Cell
 
 
 class NothingElse:
@@ -28,6 +29,9 @@ class NothingElse:
 
     def operations_of_runs(self, ids):
         return set()
+
+    def axes_of(self, keys):
+        return {key: dict(Cell.from_key(key).axes) for key in keys}
 
 
 @pytest.fixture
