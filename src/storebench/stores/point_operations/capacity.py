@@ -1,7 +1,8 @@
 """Search the highest rate at which a limit holds: 99 % of the requests are answered in time, and few fail.
 
-The rate rises by a factor until the limit breaks. Then the bounds are bisected until they differ by the tolerance. The lower bound is then
-measured twice more; if the limit breaks there, the search goes on below. The search is a state machine without a clock or a server: `next`
+The rate rises by a factor until the limit breaks. Then the bounds are bisected until they differ by the tolerance. The upper bound is then
+measured once more; if the limit holds there, a pause had broken it, and the rate rises again. Last, the lower bound is measured twice more; if
+the limit breaks there, the search goes on below. The search is a state machine without a clock or a server: `next`
 returns the next step, and `tell` takes its counts.
 """
 
@@ -87,6 +88,7 @@ class Search:
         self._probe: Probe | None = None
         self._steps, self._seconds = 0, 0.0
         self._looks = self._count = self._in_time = self._failed = 0  # of the rate's judgement so far
+        self._checked: float | None = None  # the rate that broke the limit twice
         self._confirmed: int | None = None  # number of confirmations; None before the bounds are close
         self._fall = limits.factor  # by which the rate falls while no lower bound is known
         self._try(limits.first_rate)
@@ -135,7 +137,7 @@ class Search:
         if self._confirmed is not None:
             self._confirm(rate, held=held)
         elif held:
-            self.low = rate
+            self.low, self.high = rate, None if rate == self.high else self.high
             if self.high is None and rate >= self._limits.max_rate:
                 self._end(
                     f"No rate up to {self._limits.max_rate:,.0f} a second broke the limit of {1000 * self._limits.slo_s:g} ms: ask for a lower slo_ms"
@@ -143,6 +145,7 @@ class Search:
                 return
             self._between()
         else:
+            self._checked = rate if rate == self.high else None
             self.high = rate
             self._between()
 
@@ -170,8 +173,9 @@ class Search:
             self._try(self.high / self._fall)
             self._fall **= 2
         elif self.high <= self.low * (1 + self._limits.tolerance) * (1 + 1e-9):
-            self._confirmed = 0
-            self._try(self.low)
+            if self._checked == self.high:
+                self._confirmed = 0
+            self._try(self.low if self._checked == self.high else self.high)
         else:
             self._try(math.sqrt(self.low * self.high))
 

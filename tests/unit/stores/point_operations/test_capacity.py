@@ -94,6 +94,20 @@ def test_a_capacity_that_falls_in_the_middle_is_marked_and_the_lower_one_is_foun
     assert marked >= WITHIN and within >= WITHIN
 
 
+def test_a_pause_that_breaks_a_lower_rate_is_noticed_as_that_rate_holds_the_next_time():
+    queue, paused = Queue(4), []
+
+    def answers(rate, count):
+        if rate > queue.capacity / 4 and not paused:
+            paused.append(rate)
+            return np.ones(count)
+        return queue.latencies(rate, count)
+
+    search, rates = searched(answers, slo_s=0.06)
+    assert search.capacity == pytest.approx(queue.capacity, rel=TOLERANCE) and not search.changed
+    assert rates.count(paused[0]) == 2 and rates.count(search.high) == 2
+
+
 def test_a_first_rate_above_the_capacity_leads_down():
     queue = Queue(3)
     search, rates = searched(queue.latencies, first_rate=5 * queue.capacity)

@@ -218,7 +218,7 @@ def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
 def test_the_capacity_of_a_server_is_found_and_confirmed(attempt):
     """Sixteen users and 0.05 s for a read are 320 reads a second at most."""
     attempt("fill")
-    asked = {"users": "16", "spawn_rate": "160", "slo_ms": "200", "first_rate": "200.0"}
+    asked = {"users": "16", "spawn_rate": "160", "slo_ms": "500", "first_rate": "200.0"}
     asked |= {"capacity_tolerance": "0.25", "load_processes": "2"}
     found = attempt("read", axes={"load": "capacity"}, fault="slow", **asked)
     metrics = found.metrics
@@ -227,7 +227,7 @@ def test_the_capacity_of_a_server_is_found_and_confirmed(attempt):
     rates, latencies = (found.series[f"each_step_{name}"] for name in ("operations_per_s", "p99_s"))
     assert rates["values"][0] == 200 and rates["at_s"] == latencies["at_s"] == sorted(rates["at_s"])
     assert rates["values"][-2:] == pytest.approx([metrics["capacity_per_s"]] * 2)
-    assert latencies["values"][-1] == metrics["p99_s"] <= 0.2 < max(latencies["values"][:-2])
+    assert latencies["values"][-1] == metrics["p99_s"] <= 0.5 < max(latencies["values"][:-2])
     assert metrics["operations_per_s"] == pytest.approx(metrics["capacity_per_s"], rel=0.02)
     assert "a second held the limit twice more" in found.verification and found.perhaps_disturbed is None
     assert found.environment["client_settings"]["capacity_tolerance"] == "0.25"
