@@ -18,7 +18,7 @@ DEFAULT_STORES = (
     "delta-kernel",
     "null",
 )
-STORES = (*DEFAULT_STORES,)
+STORES = (*DEFAULT_STORES, "parquet")
 BATCH = Axis(
     name="batch",
     title="Batch",
