@@ -18,7 +18,7 @@ DEFAULT_STORES = (
     "delta-kernel",
     "null",
 )
-STORES = (*DEFAULT_STORES, "parquet")
+STORES = (*DEFAULT_STORES, "parquet", "duckdb")
 BATCH = Axis(
     name="batch",
     title="Batch",
