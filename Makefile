@@ -78,7 +78,8 @@ help: ## Show this list
 #:   STOREBENCH_KUBERNETES_SITE=https://dl.k8s.io
 #:                                             the site of Kubernetes' releases, or a mirror of it; a checksum is verified
 #:   STOREBENCH_NODES=1                        number of nodes of the embedded cluster; further nodes are node pools: node2 and so on
-#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
+#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH,
+#:   AIRFLOW_CONN_STOREBENCH_POSTGRESQL
 #:                                             your own cluster and servers instead of the embedded cluster and servers
 
 .PHONY: run

@@ -18,7 +18,7 @@ DEFAULT_STORES = (
     "delta-kernel",
     "null",
 )
-STORES = (*DEFAULT_STORES, "parquet", "duckdb")
+STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql")
 BATCH = Axis(
     name="batch",
     title="Batch",

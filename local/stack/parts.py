@@ -14,7 +14,8 @@ from storebench.study.model import Study
 
 CHECKOUT = Path(__file__).parents[2]
 # Parts have the names of stores' connections and of the supervisor's namespaces.
-SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
+# The store postgresql has a database on the results' server, which every stack has.
+SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3", "postgresql"}
 ALWAYS_BUILT = "python"  # always built once, even if no run needs its newest build
 # Images of pods: the folders under images/, except images/airflow of Docker Compose.
 IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {"airflow"}

@@ -1,14 +1,17 @@
 """Attempts of stores of whole tables against the stack's real servers, as a pod runs them but for the pod."""
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from storebench.s3 import client_for
+from storebench.stores.postgresql_server import conninfo
 from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.conftest import ROWS
 
-STORES = ("parquet",)
+STORES = ("parquet", "postgresql")
 CASES = [(store, client) for store in STORES for client in ("reference", "tuned")]
-DURABILITY = {"parquet": "s3"}
+DURABILITY = {"parquet": "s3", "postgresql": "disk"}
 
 
 @pytest.mark.parametrize(("store", "client"), CASES)
@@ -59,3 +62,41 @@ def test_a_lost_file_of_parquet_is_noticed(attempt, connections, bucket, target,
     s3.delete_object(Bucket=bucket, Key=found[0]["Key"])
     code, result = attempt("read", store="parquet", client=client)
     assert (code, result.error_kind) == (4, "verification_failed")
+
+
+@pytest.fixture
+def session(connections):
+    """Connect to the database of the stack's store postgresql."""
+    with psycopg.connect(conninfo(connections["postgresql"]), autocommit=True) as session:
+        yield session
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+@pytest.mark.parametrize("spoil", ["DELETE FROM {} WHERE priority::int = 1", "UPDATE {} SET comment = 'x'"])
+def test_a_change_of_postgresql_is_noticed(attempt, session, target, client, spoil):
+    assert attempt("write", store="postgresql", client=client)[0] == 0
+    session.execute(sql.SQL(spoil).format(sql.Identifier(target)))
+    code, result = attempt("read", store="postgresql", client=client)
+    assert (code, result.error_kind) == (4, "verification_failed")
+
+
+def test_a_drop_leaves_no_table_of_postgresql(attempt, session, target):
+    for operation in ("write", "drop"):
+        assert attempt(operation, store="postgresql")[0] == 0
+    assert session.execute("SELECT to_regclass(quote_ident(%s))", [target]).fetchone() == (None,)
+
+
+@pytest.mark.parametrize("store", ["postgresql"])
+def test_a_wrong_password_is_a_refusal_that_does_not_repeat_it(attempt, change_connection, store):
+    change_connection("postgresql", password="hunter2")
+    code, result = attempt("write", store=store)
+    assert (code, result.error_kind) == (5, "store_failed")
+    assert "refused the login" in result.error and "hunter2" not in result.error
+
+
+@pytest.mark.parametrize("store", ["postgresql"])
+def test_a_server_that_is_down_is_unreachable(attempt, change_connection, store):
+    change_connection("postgresql", host="127.0.0.1", port=1)
+    code, result = attempt("write", store=store)
+    assert (code, result.error_kind) == (3, "unreachable")
+    assert "127.0.0.1:1" in result.error

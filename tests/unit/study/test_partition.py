@@ -68,6 +68,8 @@ def test_the_dates_of_the_study_are_those_that_backfills_have_used():
         "parquet/tuned": "2008-02",
         "duckdb/reference": "2009-01",
         "duckdb/tuned": "2009-02",
+        "postgresql/reference": "2010-01",
+        "postgresql/tuned": "2010-02",
     }
 
 
