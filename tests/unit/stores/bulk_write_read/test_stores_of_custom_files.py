@@ -18,11 +18,8 @@ from tests.given_back import same, source_of
 
 DELTA = {"delta-rs", "delta-spark", "delta-standalone", "delta-kernel"}
 JAVA = {"delta-standalone", "delta-kernel"}
-TYPED = {
-    "parquet",
-    "duckdb",
-    "postgresql",
-}  # clients that read the source as typed Arrow tables, which have microseconds
+# Stores with a client that reads the source as typed Arrow tables, which have microseconds
+TYPED = {"parquet", "duckdb", "postgresql", "pyiceberg"}
 OWN = [
     Field(name, kind, "", scale=scale, precision=precision)
     for name, (kind, precision, scale) in TYPES.items()
