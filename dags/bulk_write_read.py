@@ -9,7 +9,8 @@ from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.several_pods import several_pods
 
-STORES = (
+# The stores of the original study, those that succeed them, and the floor: the stores of a run that names none.
+DEFAULT_STORES = (
     "mongodb",
     "elasticsearch",
     "delta-rs",
@@ -18,6 +19,7 @@ STORES = (
     "delta-kernel",
     "null",
 )
+STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg")
 BATCH = Axis(
     name="batch",
     title="Batch",
@@ -89,7 +91,7 @@ QUICK_STORES = (
 )
 PRESETS = {
     "quick": Preset(
-        "each store once, as the study drove it: in batches, and all at once",
+        "each default store once, as the study drove it: in batches, and all at once",
         {
             "stores": list(QUICK_STORES),
             "clients": ["reference"],
@@ -100,7 +102,7 @@ PRESETS = {
         once={"random_order": False},
     ),
     "tour": Preset(
-        "every store, client and value of an axis, one change at a time",
+        "every default store, client and value of an axis, one change at a time",
         {"full_grid": False},
     ),
     "study": Preset(
@@ -133,6 +135,7 @@ For each combination of store, client, batch and executors one pod writes the da
 removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,
+    default_stores=DEFAULT_STORES,
     operations=(Operation("write", OF_A_WRITE), Operation("read", OF_A_READ, needs=("write",))),
     metrics=(*METRICS, *CACHE_METRICS),
     dataset=CSV50,

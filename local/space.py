@@ -21,6 +21,7 @@ KEPT_GB = {
     "python": 2.0,
     "image-columns": 0.4,
     "image-formats": 0.4,
+    "image-iceberg": 0.5,
     "image-jvm": 1.7,
     "image-load": 0.2,
     "image-python": 0.5,

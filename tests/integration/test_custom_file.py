@@ -32,6 +32,8 @@ CASES = [
         ("elasticsearch", ("reference", "tuned")),
         ("delta-rs", ("reference", "tuned")),
         ("null", ("reference",)),
+        ("postgresql", ("reference", "tuned")),
+        ("pyiceberg", ("reference", "tuned")),
     )
     for client in clients
     for batch in ("700", "all")

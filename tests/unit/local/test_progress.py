@@ -268,6 +268,7 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
             "columns",
             "elasticsearch",
             "formats",
+            "iceberg",
             "jvm",
             "load",
             "mongodb",
@@ -281,6 +282,7 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
         "image-jvm",
         "image-formats",
         "image-columns",
+        "image-iceberg",
         "image-load",
         "image-wendelin",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from storebench import s3
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.manifest import Manifest
 from storebench.stores.base import Server
@@ -45,13 +44,6 @@ class DeltaRs(DeltaStore):
 
     _version: int | None = None  # of the table, for all parts of a divided read
     _share: list[str] | None = None  # this part's files of a divided read
-
-    def connect(self) -> None:
-        assert self.server is not None
-        client, bucket = self.source.s3_client, self.source.bucket
-        with s3.errors(client, bucket):
-            answer = client.list_objects_v2(Bucket=bucket, MaxKeys=1)
-        self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
 
     def describe(self) -> Server:
         """Describe the package, which does the work in this process: the only server is S3."""
