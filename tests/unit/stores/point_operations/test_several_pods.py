@@ -40,7 +40,11 @@ def divided(tmp_path):
     """Run an operation of the toy in two parts; returns the results, the leader's first."""
 
     def divided(operation, load="closed", **options):
-        merges = {metric.name: metric.merge for metric in find("point_operations").metrics if metric.merge}
+        study = find("point_operations")
+        listed = study.operation(operation).metrics  # the rules that the operator gives to the pods
+        merges = {
+            metric.name: metric.merge for metric in study.metrics if metric.merge and metric.name in listed
+        }
         spec = AttemptSpec(
             *(operation, "", "toy_points", "toy", "direct", {"load": load, "pods": str(PARTS)}, ROWS, SEED),
             *("t", "b", None, "results/"),
