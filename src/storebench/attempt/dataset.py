@@ -8,11 +8,13 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from storebench import protocol
+from storebench.attempt.parts.environment import parts_of
 from storebench.attempt.termination import leave_message, raise_on_sigterm
 from storebench.connection import Connection
-from storebench.errors import SpecError
+from storebench.errors import SpecError, StorebenchError
 from storebench.s3 import client_for
 
 VARIABLE = "STOREBENCH_DATASET"
@@ -56,8 +58,9 @@ class DatasetSpec:
 def main(program: str) -> None:
     """Make or find the dataset with the function `program` (`module:function`), and leave the manifest in the termination message.
 
-    The function takes an S3 client, the bucket, the prefix of the dataset's keys, rows, seed, the values of axes by name, and `file` for a
-    dataset made of a custom file. It writes the manifest last and returns it. The operator checks the manifest. Raises a StorebenchError.
+    The function takes an S3 client, the bucket, the prefix of the dataset's keys, rows, seed, the values of axes by name, `file` for a
+    dataset made of a custom file, and `together` (storebench.attempt.parts.parts) if several pods make the dataset. It writes the manifest
+    last and returns it; only the leader of several pods does. The operator checks the manifest. Raises a StorebenchError.
     """
     raise_on_sigterm()
     began_s = time.perf_counter()
@@ -67,8 +70,22 @@ def main(program: str) -> None:
         make = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise SpecError(f"There is no dataset at {program!r}: {error}") from None
-    client = client_for(Connection.from_environment("s3"))
-    keywords = {**spec.axes, "file": spec.file} if spec.file else spec.axes
-    manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **keywords)
+    parts = parts_of()
+    try:
+        client = client_for(Connection.from_environment("s3"))
+        keywords: dict[str, Any] = {**spec.axes, **({"file": spec.file} if spec.file else {})}
+        if parts.divided:
+            keywords["together"] = parts
+        manifest = make(client, spec.bucket, spec.dataset, spec.rows, spec.seed, **keywords)
+    except StorebenchError as error:
+        parts.close(error)
+        raise
+    except BaseException as error:
+        parts.close(StorebenchError(f"{type(error).__name__}: {error}"))
+        raise
+    parts.close()
+    if not parts.part.leads:
+        print(f"Part {parts.part.number} has ended after {time.perf_counter() - began_s:.1f} s", flush=True)
+        return
     print(f"{spec.dataset} is there after {time.perf_counter() - began_s:.1f} s", flush=True)
     leave_message(json.dumps(manifest, separators=(",", ":")))

@@ -98,6 +98,16 @@ class Leader:
             member.done = True  # before the answer, after which the follower closes its connection
             self.answer(member, "result", None)
 
+    def spare(self, name: str) -> None:
+        """Answer the step `name` with None to the followers that have come, and let them end. Later followers find no leader."""
+        self._server.close()
+        with self._came:
+            members = list(self._members.values())
+        for member in members:
+            member.done = True
+            self.answer(member, name, None)
+            self.answer(member, "result", None)
+
     def close(self, failed: dict[str, str] | None = None) -> None:
         """Close all connections. `failed`: kind and text of the error that ends the attempt, for followers that still work."""
         self._server.close()

@@ -41,6 +41,13 @@ class Parts:
         """Return the leader's decision about the values of all parts."""
         return decide([value])
 
+    def spare(self, name: str) -> None:
+        """Let the leader answer the step `name` with None to the parts that have come: the operation needs no other part."""
+
+    def leave(self, value: Any) -> list[Any] | None:
+        """Leave this part's value with the leader, where no result is merged. Return all values on the leader, else None."""
+        return [value]
+
     def ready(self) -> None:
         """Agree on the common begin if the store has not."""
 
@@ -129,6 +136,16 @@ class Leading(Divided):
             self._leader.answer(member, name, decision)
         return decision
 
+    def spare(self, name: str) -> None:
+        check_step(name)
+        self._leader.spare(name)
+
+    def leave(self, value: Any) -> list[Any] | None:
+        left = self._leader.collect("result")
+        self._leader.dismiss()
+        self._gathered = True
+        return [value, *left]
+
     def ended(self, span: Span) -> CpuSeconds:
         said, members = self._leader.collect("ended"), self._leader.members()
         followers = [
@@ -175,6 +192,11 @@ class Following(Divided):
     def agree(self, name: str, value: Any, decide: Callable[[list[Any]], Any]) -> Any:
         check_step(name)
         return self._follower.ask(name, value)
+
+    def leave(self, value: Any) -> list[Any] | None:
+        self._follower.ask("result", value)
+        self._gathered = True
+        return None
 
     def ended(self, span: Span) -> CpuSeconds:
         return without(self._follower.ask("ended", vars(span))["cpu_s"], span)
