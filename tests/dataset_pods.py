@@ -1,11 +1,7 @@
 """Make a dataset by several processes of this machine, as its pods in a cluster do."""
 
-import json
-import multiprocessing
 import os
 import shutil
-import signal
-import socket
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -14,20 +10,17 @@ from botocore.exceptions import ClientError
 
 from storebench.attempt import dataset
 from storebench.attempt.dataset import DatasetSpec
-from storebench.attempt.parts.environment import INDEX, KEY, LEADER, NODE, PARTS, POD, PORT, WAIT_S
-from storebench.attempt.termination import VARIABLE as MESSAGE
+from storebench.attempt.parts.environment import INDEX, KEY, LEADER, PARTS, PORT, WAIT_S
 from storebench.cli import main
 from storebench.dataset import upload
 from storebench.dataset.csv50 import CSV50
 from storebench.study.dataset import folder_of
+from tests.forks import MOST_S, ForkedPod, free_port, redirect
 
 FOLDER, PART_ROWS, STALLED, REFUSED, DAMAGED = (
     f"PLANTED_{name}" for name in ("FOLDER", "PART_ROWS", "STALLED", "REFUSED", "DAMAGED")
 )
 STALL = "stalled"  # what a part prints before it stalls
-MOST_S = 60  # a process that lives longer has hung
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.dataset_pods"])
 
 
 class FolderS3:
@@ -101,57 +94,23 @@ class FolderS3:
         return self._path(key).read_bytes()
 
 
-class Pod:
-    """A process that makes a part of the dataset."""
-
-    def __init__(self, folder, number, environment):
-        self.output, self.message = folder / f"output-{number}", folder / f"message-{number}"
-        told = {MESSAGE: str(self.message), POD: f"pod-{number}", NODE: f"node-{number}", **environment}
-        self.process = FORKS.Process(target=pod, args=(told, str(self.output)))
-        self.process.start()
-
-    def ended(self):
-        """Wait for the end. Return the exit code, the termination message, and all output."""
-        self.process.join(MOST_S)
-        assert self.process.exitcode is not None, self.output.read_text()
-        message = self.message.read_text() if self.message.exists() else ""
-        return self.process.exitcode, message, self.output.read_text()
-
-    def prints(self, text):
-        """Wait until the process has printed a text."""
-        deadline_s = time.monotonic() + MOST_S
-        while not self.output.exists() or text not in self.output.read_text():
-            assert time.monotonic() < deadline_s and self.process.is_alive(), self.output.read_text()
-            time.sleep(0.01)
-
-    def kill(self):
-        os.kill(self.process.pid, signal.SIGKILL)
-
-    def end(self):
-        if self.process.is_alive():
-            self.kill()
-        self.process.join()
-
-
 def start(folder, count, rows, seed, bucket="b", missing=(), wait_s=20, **more):
     """Start the pods that make a dataset together, without the `missing` numbers. Return the pods by number."""
     spec = DatasetSpec(bucket, folder_of(CSV50.id(rows, seed)), rows, seed)
     common = {dataset.VARIABLE: spec.to_json(), **{name: str(value) for name, value in more.items()}}
     if count > 1:
         common |= {PARTS: str(count), KEY: "secret", WAIT_S: str(wait_s), PORT: str(free_port())}
-    running = {0: Pod(folder, 0, common)}
+    running = {0: ForkedPod(folder, 0, common, pod)}
     for number in set(range(1, count)) - set(missing):
         follower = {LEADER: "127.0.0.1", INDEX: str(number - 1)}
-        running[number] = Pod(folder, number, {**common, **follower})
+        running[number] = ForkedPod(folder, number, {**common, **follower}, pod)
     return running
 
 
 def pod(environment, output):
     """Run the main program of a dataset's pod with this environment, and end this process."""
     os.environ.update(environment)
-    file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
+    redirect(output)
     if FOLDER in environment:
         os.environ["STOREBENCH_CONN_S3"] = "{}"
         dataset.client_for = lambda connection: FolderS3(environment[FOLDER])
@@ -176,13 +135,3 @@ def pod(environment, output):
 def own_part():
     """Return the number of this process' part as a text."""
     return str(int(os.environ.get(INDEX, "-1")) + 1)
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-def manifest_of(message):
-    """Return the manifest in a leader's termination message."""
-    return json.loads(message)

@@ -1,6 +1,7 @@
 """A dataset that several processes make together, and the failures of these processes."""
 
 import hashlib
+import json
 from zlib import crc32
 
 import pytest
@@ -11,7 +12,7 @@ from storebench.dataset.together import SentRange, read_back
 from storebench.dataset.upload import ensure_dataset
 from storebench.errors import StoreRefused
 from tests import dataset_pods
-from tests.dataset_pods import DAMAGED, FOLDER, PART_ROWS, REFUSED, STALL, STALLED, FolderS3, manifest_of
+from tests.dataset_pods import DAMAGED, FOLDER, PART_ROWS, REFUSED, STALL, STALLED, FolderS3
 
 ROWS, SEED = 1000, 42
 ENDLESS_S = 3600  # a leader that waits for its followers hangs
@@ -40,18 +41,23 @@ def pods(tmp_path, s3):
         pod.end()
 
 
+def all_of(pod):
+    """Wait for the end of a pod. Return its exit code, its termination message, and all output."""
+    return (*pod.ended(), pod.output.read_text())
+
+
 @pytest.mark.parametrize(("count", "part_rows"), [(1, 90), (2, 90), (3, 90), (3, 600)])
 def test_several_pods_make_the_same_bytes_and_the_same_manifest_as_one(s3, pods, chunk, count, part_rows):
     running = pods(count, part_rows=part_rows)
-    code, message, output = running[0].ended()
+    code, message, output = all_of(running[0])
     assert code == 0, output
     assert s3.objects()[DATA] == header() + chunk.csv
     manifest = Manifest.from_json(s3.objects()[MANIFEST].decode())
     assert manifest.sha256 == hashlib.sha256(header() + chunk.csv).hexdigest()
-    assert chunk.checksums.diff(manifest) == [] and manifest_of(message)["sha256"] == manifest.sha256
+    assert chunk.checksums.diff(manifest) == [] and json.loads(message)["sha256"] == manifest.sha256
     assert s3.uploads() == [] and s3.keys() == [DATA, MANIFEST]
     for number in range(1, count):
-        code, message, output = running[number].ended()
+        code, message, output = all_of(running[number])
         assert (code, message) == (0, ""), output
         assert f"Part {number} has ended" in output
     alone, created = ensure_dataset(s3, "b", ROWS, SEED)
@@ -62,7 +68,7 @@ def test_several_pods_make_the_same_bytes_and_the_same_manifest_as_one(s3, pods,
 
 def test_each_pod_generates_only_its_share(pods):
     running = pods(3)
-    outputs = [running[number].ended()[2] for number in range(3)]
+    outputs = [all_of(running[number])[2] for number in range(3)]
     assert ["360 of 360 rows" in output for output in outputs] == [True, True, False]
     assert "280 of 280 rows" in outputs[2]
 
@@ -70,9 +76,9 @@ def test_each_pod_generates_only_its_share(pods):
 def test_a_complete_dataset_needs_no_other_pods(s3, pods):
     ensure_dataset(s3, "b", ROWS, SEED)
     before = s3.objects()
-    code, message, output = pods(3, missing=[1, 2], wait_s=ENDLESS_S)[0].ended()
+    code, message, output = all_of(pods(3, missing=[1, 2], wait_s=ENDLESS_S)[0])
     assert code == 0 and "found: it was there already" in output
-    assert manifest_of(message)["rows"] == ROWS and s3.objects() == before
+    assert json.loads(message)["rows"] == ROWS and s3.objects() == before
 
 
 def test_a_killed_part_leaves_no_dataset_and_is_named(s3, pods):
@@ -80,10 +86,10 @@ def test_a_killed_part_leaves_no_dataset_and_is_named(s3, pods):
     running[2].prints(STALL)
     assert s3.uploads(), "the test would show nothing: no upload is under way"
     running[2].kill()
-    code, message, output = running[0].ended()
+    code, message, output = all_of(running[0])
     assert (code, message) == (1, "")
     assert "part 2 of 3 (pod pod-2, node node-2) ended without a reason" in output
-    code, _, output = running[1].ended()
+    code, _, output = all_of(running[1])
     assert code == 1 and "part 2 of 3 (pod pod-2, node node-2)" in output
     assert s3.uploads() == [] and s3.keys() == []
 
@@ -93,28 +99,28 @@ def test_a_killed_leader_leaves_no_upload(s3, pods):
     running[0].prints(STALL)
     assert s3.uploads()
     running[0].kill()
-    code, _, output = running[1].ended()
+    code, _, output = all_of(running[1])
     assert code == 1 and "the leader of part 1 of 2 (127.0.0.1) ended without a reason" in output
     assert s3.uploads() == [] and s3.keys() == []
 
 
 def test_a_part_that_s3_refuses_is_named_with_the_reason(s3, pods):
     running = pods(2, **{REFUSED: 1})
-    code, _, output = running[0].ended()
+    code, _, output = all_of(running[0])
     assert code == 1
     assert "part 1 of 2 (pod pod-1, node node-1) failed (store_failed): S3 refused s3://b/" in output
-    assert "SlowDown" in running[1].ended()[2]
+    assert "SlowDown" in all_of(running[1])[2]
     assert s3.uploads() == [] and s3.keys() == []
 
 
 def test_a_part_that_does_not_come_leaves_no_upload(s3, pods):
-    code, _, output = pods(2, missing=[1], wait_s=1)[0].ended()
+    code, _, output = all_of(pods(2, missing=[1], wait_s=1)[0])
     assert code == 1 and "Part 1 of 2 did not come within 1 s" in output
     assert s3.uploads() == [] and s3.keys() == []
 
 
 def test_bytes_that_s3_does_not_keep_are_found_when_the_whole_is_read_back(s3, pods):
-    code, _, output = pods(2, **{DAMAGED: 1})[0].ended()
+    code, _, output = all_of(pods(2, **{DAMAGED: 1})[0])
     assert code == 5 and "than part 1 of 2 has sent" in output
     assert s3.uploads() == [] and s3.keys() == []
 

@@ -13,6 +13,7 @@ from storebench.attempt.parts import interrupt, parts
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.base import Store
+from tests.forks import redirect
 
 LOG, DELAYED = "PLANTED_LOG", "PLANTED_DELAYED"  # a folder; number of the part that begins DELAY_S late
 DELAY_S = 0.3
@@ -146,9 +147,7 @@ STORES = {store.name: store for store in (Asking, Sleeping, Refused, Stubborn, F
 def main(environment, output):
     """Run the main program of a pod with this environment, and end this process."""
     os.environ.update(environment)
-    file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
+    redirect(output)
     run.load = lambda study, name: STORES[name]
     run.client_for = lambda connection: None
     interrupt.PATIENCE_S = 0.5
