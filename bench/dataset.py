@@ -30,7 +30,8 @@ from typing import Any
 from storebench.connection import Connection
 from storebench.dataset.generate import check, generate_chunk, header
 from storebench.dataset.manifest import dataset_key, manifest_key
-from storebench.dataset.upload import PART_ROWS, ensure_dataset, parts, upload
+from storebench.dataset.multipart import upload
+from storebench.dataset.upload import PART_ROWS, ensure_dataset, parts
 from storebench.errors import StorebenchError
 from storebench.s3 import check_bucket, client_for
 

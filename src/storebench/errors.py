@@ -70,11 +70,12 @@ class PartFailed(StorebenchError):
     """Another pod of a divided operation failed, ended, or did not come."""
 
     kind = "part_failed"
+    exit_code = 6
 
 
 KIND_OF_EXIT_CODE = {
     error.exit_code: error.kind
-    for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused)
+    for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused, PartFailed)
 }
 
 

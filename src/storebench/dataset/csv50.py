@@ -19,4 +19,5 @@ CSV50 = Dataset(
     max_rows=MAX_ROWS,
     pod=Pod(arguments=("dataset", "storebench.dataset.upload:make")),
     custom_file=CUSTOM_FILE,
+    divides=True,
 )

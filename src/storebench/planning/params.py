@@ -13,7 +13,7 @@ from storebench.results.forecast.expected import assumed_s, duration_text
 from storebench.results.statistics.intervals import MIN_VALUES
 from storebench.servers import sizes, topology
 from storebench.stores.base import split
-from storebench.study.dataset import MAX_SEED
+from storebench.study.dataset import MAX_SEED, PODS, PODS_FIELD
 from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operation_count
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
@@ -102,7 +102,12 @@ def common_values(requested: Mapping[str, Any]) -> PodParams:
 
 def cell_fields(study: PlannedStudy) -> dict[str, Field]:
     """Return the parameters of a run of a single cell. Excluded are the grid, GRID_PARAMS, and servers, as such a run provisions no servers."""
-    known = {**_dataset_fields(study), **_common_fields(), **study.params_and_options()}
+    known = {
+        **_dataset_fields(study),
+        **_common_fields(),
+        **_dataset_pods_field(study),
+        **study.params_and_options(),
+    }
     return {name: field for name, field in known.items() if name not in GRID_PARAMS}
 
 
@@ -138,6 +143,7 @@ def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
         (MEASURED, _dataset_fields(study)),
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
+        ("Pods", _dataset_pods_field(study)),
         ("Servers that the run provisions", _server_fields(study)),
         ("Parameters of this study", study.params_and_options()),
     )
@@ -219,6 +225,10 @@ def _dataset_fields(study: PlannedStudy) -> dict[str, Field]:
             SEED, 0, MAX_SEED, "Seed", "The same rows and seed give the same dataset, byte for byte.", (SEED,)
         ),
     }
+
+
+def _dataset_pods_field(study: PlannedStudy) -> dict[str, Field]:
+    return {PODS: PODS_FIELD} if study.dataset and study.dataset.divides else {}
 
 
 def _common_fields() -> dict[str, Field]:

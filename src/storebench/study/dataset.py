@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from storebench.declared import MAY_BE_EMPTY
-from storebench.fields import Text
+from storebench.fields import Text, integer
 from storebench.stores.base import Pod
 
 MANIFEST = "manifest.json"  # in the dataset's folder; written last, so its presence shows that the dataset is complete
@@ -28,6 +28,17 @@ FILE_FIELD = Text(
     examples=("s3://bucket/file.csv", "s3://bucket/file.parquet", "s3://bucket/folder/"),
     pattern=r"|s3://[A-Za-z0-9][A-Za-z0-9._-]*/[^\s?#]+(\.csv|\.csv\.gz|\.parquet|/)",
     hint="s3://BUCKET/KEY that ends with .csv or .parquet, without spaces, or empty; also .csv.gz, or a folder that ends with /",
+)
+PODS = "dataset_pods"  # the parameter of a run with the number of pods that make its dataset together
+MAX_PODS = 100
+PODS_FIELD = integer(
+    1,
+    1,
+    MAX_PODS,
+    "Pods for the dataset",
+    "Number of pods that generate the dataset together, if S3 does not have the dataset yet. The bytes are the same as from one pod."
+    " Each has the CPU of a pod and 1 GiB of memory. One pod converts a file of your own. docs/dataset.md says when several pods help.",
+    (1, 4, 16),
 )
 
 
@@ -70,6 +81,8 @@ class DatasetRecord:
     )  # names of the study's axes whose values shape the data
     # for a custom file as the dataset: then the study has the parameter FILE
     custom_file: CustomFileRecord | None = field(default=None, kw_only=True)
+    # whether several pods can make the dataset together: then its runs have the parameter PODS
+    divides: bool = field(default=False, kw_only=True)
 
     def id(self, rows: int, seed: int, values: Mapping[str, str] | None = None) -> str:
         """Return the name of a dataset in the results and in S3: `v1/rows=20000/seed=42`. `values`: a cell's values by axis."""

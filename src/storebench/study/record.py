@@ -315,4 +315,5 @@ def _dataset_record(dataset: Dataset) -> DatasetRecord:
         dataset.max_rows,
         axes=dataset.axes,
         custom_file=custom_file,
+        divides=dataset.divides,
     )

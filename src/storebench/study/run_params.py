@@ -21,7 +21,13 @@ class PodParams(TypedDict):
     attempt_timeout_s: int
 
 
-class CellParams(PodParams):
+class DatasetParams(TypedDict, total=False):
+    """The parameter of a run whose dataset several pods can make together: the number of pods."""
+
+    dataset_pods: int
+
+
+class CellParams(PodParams, DatasetParams):
     """The parameters of a run of a single cell. `precision_percent` and `budget_min` (minutes) are None without such a limit."""
 
     rows: int

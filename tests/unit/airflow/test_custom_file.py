@@ -12,7 +12,7 @@ from storebench.errors import SpecError, StoreRefused
 from storebench.planning.checks import not_held
 from storebench.planning.params import run_values
 from storebench.study import custom_files
-from storebench.study.dataset import FILE, folder_of, seed_of
+from storebench.study.dataset import FILE, PODS, folder_of, seed_of
 from storebench.study.order import Turn
 from tests.bulk import bulk_study
 from tests.unit.airflow.account import Account, context
@@ -227,7 +227,7 @@ class Planned(Account):
         return [Turn(cell, 1) for cell in cells]
 
 
-def test_the_step_dataset_asks_for_the_file_that_was_planned(cluster, account, monkeypatch):
+def test_the_step_dataset_asks_one_pod_for_the_file_that_was_planned(cluster, account, monkeypatch):
     planned = Planned()
     monkeypatch.setattr("storebench.airflow.connections.repository", lambda *_: planned)
     told = []
@@ -238,8 +238,9 @@ def test_the_step_dataset_asks_for_the_file_that_was_planned(cluster, account, m
 
     cluster.end = end
     there = context("dataset")
-    there["params"] = {**asked(stores="null", batch="all"), "startup_timeout_s": 60}
+    there["params"] = {**asked(stores="null", batch="all"), "startup_timeout_s": 60, PODS: 3}
     DatasetOperator(task_id="dataset", study=STUDY).execute(there)
+    assert not [name for name in told[0] if "PARTS" in name]
     spec = json.loads(told[0]["STOREBENCH_DATASET"])
     assert (spec["file"], spec["seed"], spec["dataset"]) == (URI, SEED, FOLDER)
     assert [made[:4] for made in planned.datasets_made] == [(f"own/v2/file={SEED}", 2, 321, SEED)]

@@ -8,7 +8,8 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from storebench.dataset import upload as module
 from storebench.dataset.generate import generate_chunk, header
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
-from storebench.dataset.upload import ensure_dataset, upload
+from storebench.dataset.multipart import upload
+from storebench.dataset.upload import ensure_dataset
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 
 

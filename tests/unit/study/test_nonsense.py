@@ -97,6 +97,7 @@ STUDY = made(
         pod=POD,
         axes=("size",),
         custom_file=made(CustomFile, name="own", version=1, max_rows=1000, pod=Pod()),
+        divides=True,
     ),
     rows=100,
     params={{"depth": integer(1, 1, 9, "Depth", "How deep.", (1, 2)), FILE: FILE_FIELD}},

@@ -9,29 +9,33 @@ from typing import Any
 
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowFailException
+from kubernetes.client import models as k8s
 
 from storebench import protocol
 from storebench.airflow import connections
 from storebench.airflow.operators.cleaning import BeforeCellsOperator
+from storebench.airflow.operators.divided import SeveralPodsOperator
 from storebench.airflow.outcome import observe
 from storebench.attempt.dataset import VARIABLE, DatasetSpec
+from storebench.attempt.result import AttemptResult
 from storebench.errors import BadResult, StoreRefused
 from storebench.planning.params import grid_of, run_values
 from storebench.planning.topologies import copies_of
 from storebench.results.database.repository import run_id_of
 from storebench.stores.base import Pod
 from storebench.study.cell import Cell
-from storebench.study.dataset import FILE, CustomFile, Dataset, folder_of
+from storebench.study.dataset import FILE, PODS, CustomFile, Dataset, folder_of
 from storebench.study.model import Study
 from storebench.study.run_params import study_values
 
 MEMORY = "1Gi"  # a generator's memory does not grow with the dataset
 
 
-class DatasetOperator(BeforeCellsOperator):
-    """The step that makes the run's missing datasets in S3, and records all of the run's datasets."""
+class DatasetOperator(SeveralPodsOperator, BeforeCellsOperator):
+    """The step that makes the run's missing datasets in S3, each by one pod or by several, and records all of the run's datasets."""
 
     making: DatasetOperator | None = None
+    failed: AttemptResult | None = None  # why the dataset was not made, with the reasons of the other pods
 
     def __init__(self, *, study: Study, **kwargs: Any) -> None:
         assert study.dataset is not None
@@ -62,9 +66,10 @@ class DatasetOperator(BeforeCellsOperator):
                 spec, pod = replace(spec, rows=custom_file.max_rows, file=values[FILE]), custom_file.pod
             self.making = making = copy(self)  # an operator has one pod
             try:
-                manifest = making.made(pod, spec, context)
+                pods = 1 if custom_file else values.get(PODS, 1)
+                manifest = making.made(pod, spec, context, pods, params["startup_timeout_s"])
             except Exception as error:  # noqa: BLE001 - whatever the error is, the run's rows get it as their reason
-                result = observe.step_result(making.observed, self.CONTAINER, error)
+                result = making.reason_of(error)
                 reason = f"The dataset was not made: {result.error_kind}: {result.error}"
                 repository.stop_run(run_id, reason)
                 raise AirflowFailException(reason) from None
@@ -78,13 +83,32 @@ class DatasetOperator(BeforeCellsOperator):
         }
         return DatasetSpec(connections.bucket(), folder_of(dataset), cell.rows, cell.seed, axes)
 
-    def made(self, pod: Pod, spec: DatasetSpec, context: Context) -> Mapping[str, Any]:
-        """Make a dataset in this pod. Returns its manifest."""
+    def made(
+        self, pod: Pod, spec: DatasetSpec, context: Context, pods: int = 1, wait_s: int = 0
+    ) -> Mapping[str, Any]:
+        """Make a dataset in this pod, or in `pods` such pods. Returns its manifest. `wait_s`: the leader waits for the others this long."""
         self.name = "dataset"
         self.use_connections(["s3"])
         self.use_pod(pod, VARIABLE, spec.to_json())
-        self.run_pod(context, MEMORY)
+        self.use_parts(pods, wait_s)
+        try:
+            self.run_pod(context, MEMORY)
+        finally:
+            self.remove_parts()
         return _manifest(self.message())
+
+    def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> k8s.V1Pod | None:
+        """Keep the leader's last state as for any pod, and the reasons of the other pods, which are removed with the leader."""
+        observed = super().observe(pod, known)
+        if self.has_parts and not self.ended_well():
+            self.failed = self.with_reasons_of_parts(
+                observe.step_result(observed, self.CONTAINER, self.not_started)
+            )
+        return observed
+
+    def reason_of(self, error: Exception) -> AttemptResult:
+        """Return why the dataset was not made. `error`: the operator's error, the last resort for a reason."""
+        return self.failed or observe.step_result(self.observed, self.CONTAINER, self.not_started or error)
 
     def made_for_plan(self, context: Context, custom_file: CustomFile, spec: DatasetSpec) -> None:
         """Make the dataset of a custom file, within the task of the plan. Raises StoreRefused with the reason of a failure."""
@@ -92,7 +116,7 @@ class DatasetOperator(BeforeCellsOperator):
         try:
             making.made(custom_file.pod, spec, context)
         except Exception as error:  # noqa: BLE001 - whatever the error is, the run is refused with it
-            result = observe.step_result(making.observed, self.CONTAINER, error)
+            result = making.reason_of(error)
             raise StoreRefused(f"The dataset was not made: {result.error_kind}: {result.error}") from None
 
     def on_kill(self) -> None:

@@ -1,10 +1,9 @@
-"""Define the base class of operators whose operation several pods may do together: the task's pod leads, and a Job has the others."""
+"""Define the base classes of operators whose work several pods may do together: the task's pod leads, and a Job has the others."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from airflow.sdk import Context
 from kubernetes.client import models as k8s
@@ -16,6 +15,7 @@ from storebench.airflow.compat.kubernetes_provider import variable_of
 from storebench.airflow.kubernetes import parts, secrets
 from storebench.airflow.kubernetes.calls import ENDED_PHASES, error_text
 from storebench.airflow.operators.cell_steps import CellStepOperator, Step
+from storebench.airflow.operators.pods import StorebenchPodOperator
 from storebench.airflow.outcome import observe
 from storebench.attempt.parts.environment import KEY
 from storebench.attempt.result import AttemptResult
@@ -27,28 +27,25 @@ from storebench.study.several_pods import pods_of
 REASON_WITHIN_S = 5.0
 
 
-class DividedStepOperator(CellStepOperator):
-    """Run a step of a cell by one pod, or by several pods that do its operation together.
+class SeveralPodsOperator(StorebenchPodOperator):
+    """A pod operator whose work several pods may do together. The task's pod leads, and a Job has the others.
 
-    `pods`: the number of pods. The leader's pod is the task's pod.
+    `pods`: the number of pods. `wait_s`: the seconds for which the leader waits for the other pods.
     """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.pods = 1
-        self.wait_s = 0  # how long the leader waits for the other pods
-        self.not_started: parts.PartsFailed | None = None
-        self.has_parts = False  # whether the other pods' Job may exist
+    pods = 1
+    wait_s = 0
+    not_started: parts.PartsFailed | None = None
+    has_parts = False  # whether the other pods' Job may exist
 
-    def use_step(self, step: Step, filler: str = "") -> AttemptSpec:
-        spec = super().use_step(step, filler)
-        self.pods = pods_of(self.study.store(spec.store), spec.operation, spec.axes)
-        if self.pods > 1:
-            self.wait_s = step.params["startup_timeout_s"]
-            self.env_vars = [*self.env_vars, *parts.variables(self.pods, self.wait_s)]
+    def use_parts(self, pods: int, wait_s: int) -> None:
+        """Set the number of pods, and give them the variables and the Secret by which they find each other. One pod gets nothing."""
+        self.pods = pods
+        if pods > 1:
+            self.wait_s = wait_s
+            self.env_vars = [*self.env_vars, *parts.variables(pods, wait_s)]
             secret = connections.secret_name(self.parts_key)
             self.secrets = [*self.secrets, variable_of(KEY, secret, secrets.PARTS_KEY_FIELD)]
-        return spec
 
     @cached_property
     def parts_key(self) -> str:
@@ -73,9 +70,8 @@ class DividedStepOperator(CellStepOperator):
             self.not_started = error  # the provider raises an error of its own in its place
             raise
 
-    def read_result(self, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
-        """Return the ended pod's complete result, with Kubernetes' reason if another pod of the attempt has failed."""
-        result = super().read_result(spec, self.not_started or failure)
+    def with_reasons_of_parts(self, result: AttemptResult) -> AttemptResult:
+        """Return a failed result with Kubernetes' reason if another pod has failed. The other pods must not be removed yet."""
         if not self.has_parts or self.is_stopped or result.status == "verified":
             return result
         try:
@@ -112,11 +108,6 @@ class DividedStepOperator(CellStepOperator):
             return None
         return parts.why_not_made(self.client, namespace, name)
 
-    def remove_pod(self) -> None:
-        """Remove the pod whose row is recorded, and the attempt's other pods."""
-        self.remove_parts()
-        super().remove_pod()
-
     def remove_parts(self) -> None:
         """Remove the Job of the other pods, and the Secret with their key. Both are also removed with the leader's pod and with the run."""
         if self.pods == 1:
@@ -128,6 +119,25 @@ class DividedStepOperator(CellStepOperator):
         except (ApiException, HTTPError, StorebenchError) as error:
             self.log.warning("The attempt's other pods are not removed yet: %s", error_text(error))
         self.has_parts = False
+
+
+class DividedStepOperator(SeveralPodsOperator, CellStepOperator):
+    """Run a step of a cell by one pod, or by several pods that do its operation together."""
+
+    def use_step(self, step: Step, filler: str = "") -> AttemptSpec:
+        spec = super().use_step(step, filler)
+        pods = pods_of(self.study.store(spec.store), spec.operation, spec.axes)
+        self.use_parts(pods, step.params["startup_timeout_s"])
+        return spec
+
+    def read_result(self, spec: AttemptSpec, failure: BaseException | None) -> AttemptResult:
+        """Return the ended pod's complete result, with Kubernetes' reason if another pod of the attempt has failed."""
+        return self.with_reasons_of_parts(super().read_result(spec, self.not_started or failure))
+
+    def remove_pod(self) -> None:
+        """Remove the pod whose row is recorded, and the attempt's other pods."""
+        self.remove_parts()
+        super().remove_pod()
 
 
 def with_failures_of_parts(

@@ -14,7 +14,7 @@ def test_a_killed_part_ends_all_parts_and_is_named(pods):
         pod.prints(WORKING)
     running[2].kill()
     code, whole = running[0].ended()
-    assert (code, whole.status, whole.error_kind) == (1, "failed", "part_failed")
+    assert (code, whole.status, whole.error_kind) == (6, "failed", "part_failed")
     assert whole.error.startswith("part 2 of 3 (pod pod-2, node node-2) ended without a reason")
     _, other = running[1].ended()
     assert other.error_kind == "part_failed" and "part 2 of 3 (pod pod-2, node node-2)" in other.error
@@ -33,7 +33,7 @@ def test_a_part_that_fails_tells_its_reason(pods):
 
 def test_a_leader_that_cannot_be_interrupted_leaves_its_result_all_the_same(pods):
     code, whole = pods("stubborn", 2)[0].ended()
-    assert (code, whole.status, whole.error_kind) == (1, "failed", "part_failed")
+    assert (code, whole.status, whole.error_kind) == (6, "failed", "part_failed")
     assert whole.error.endswith("The disk is full") and "total_s" in vars(whole)
 
 
@@ -44,14 +44,14 @@ def test_followers_end_with_their_leader(pods):
     running[0].kill()
     for number in (1, 2):
         code, other = running[number].ended()
-        assert (code, other.error_kind) == (1, "part_failed")
+        assert (code, other.error_kind) == (6, "part_failed")
         assert other.error.startswith(f"the leader of part {number} of 3 (127.0.0.1) ended without a reason")
 
 
 def test_a_part_that_does_not_come_is_named(pods):
     running = pods("asking", 4, missing=[1, 3], wait_s=1)
     code, whole = running[0].ended()
-    assert (code, whole.error_kind) == (1, "part_failed")
+    assert (code, whole.error_kind) == (6, "part_failed")
     assert whole.error == "Parts 1, 3 of 4 did not come within 1 s"
     _, other = running[2].ended()
     assert "Parts 1, 3 of 4 did not come within 1 s" in other.error

@@ -59,6 +59,7 @@ const dataset = (name: string): DatasetRecord => ({
   max_rows: 1_000_000,
   axes: [],
   custom_file: null,
+  divides: false,
 });
 
 const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({

@@ -1126,6 +1126,11 @@ export interface components {
              */
             axes: string[];
             custom_file: components["schemas"]["CustomFileRecord"] | null;
+            /**
+             * Divides
+             * @default false
+             */
+            divides: boolean;
         };
         /**
          * Deciding
