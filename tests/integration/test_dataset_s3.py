@@ -8,13 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from storebench.connection import Connection
+from storebench.connection import Connection, variable
 from storebench.dataset import upload as module
 from storebench.dataset.generate import MAX_SEED
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.upload import ensure_dataset
-from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.errors import PartFailed, StoreRefused, StoreUnreachable
 from storebench.s3 import check_bucket, client_for
+from tests import dataset_pods
+from tests.dataset_pods import PART_ROWS, STALL, STALLED
 
 ROWS = 60_000  # of three parts and a bit, each over S3's least size
 
@@ -64,6 +66,48 @@ def test_several_parts_become_the_object_that_the_manifest_describes(s3, bucket,
     assert data.count(b"\n1") >= ROWS
     assert Manifest.load(s3, bucket, manifest_key(ROWS, seed)) == manifest
     assert keys(s3, bucket, seed) == [dataset_key(ROWS, seed), manifest_key(ROWS, seed)]
+    assert unfinished(s3, bucket, seed) == []
+
+
+@pytest.fixture
+def pods(connection, bucket, seed, tmp_path):
+    """Return a function that starts the pods which make the dataset together, as processes."""
+    started = []
+
+    def start(count, **more):
+        given = {variable("s3"): connection.to_json(), **more}
+        running = dataset_pods.start(tmp_path, count, ROWS, seed, bucket, **given)
+        started.extend(running.values())
+        return running
+
+    yield start
+    for pod in started:
+        pod.end()
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_several_pods_write_what_one_pod_writes(s3, bucket, seed, pods, count):
+    ended = [pod.ended() for pod in pods(count).values()]
+    assert [code for code, _ in ended] == [0] * count
+    together = Manifest.load(s3, bucket, manifest_key(ROWS, seed))
+    assert json.loads(ended[0][1]) == json.loads(together.to_json())
+    assert unfinished(s3, bucket, seed) == []
+    assert ensure_dataset(s3, bucket, ROWS, seed) == (together, False)
+    data = s3.get_object(Bucket=bucket, Key=together.key)["Body"].read()
+    s3.delete_object(Bucket=bucket, Key=manifest_key(ROWS, seed))
+    assert ensure_dataset(s3, bucket, ROWS, seed) == (together, True)
+    assert s3.get_object(Bucket=bucket, Key=together.key)["Body"].read() == data
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_killed_pod_leaves_no_object_and_no_upload(s3, bucket, seed, pods, killed):
+    running = pods(2, **{PART_ROWS: 12_000, STALLED: killed})
+    running[killed].prints(STALL)
+    assert unfinished(s3, bucket, seed), "the test would show nothing: no upload is under way"
+    running[killed].kill()
+    code, message = running[1 - killed].ended()
+    assert (code, message) == (PartFailed.exit_code, "")
+    assert keys(s3, bucket, seed) == []
     assert unfinished(s3, bucket, seed) == []
 
 
