@@ -9,6 +9,9 @@ The rounds are interleaved, and every second round is in reverse order, so that 
   bytes (which is checked); formatting numbers and dates would take additional time
 
 Peak memory is the kernel's VmHWM of a new process that generates and uploads. The objects are removed again.
+
+With `--pods 1,2,4` it measures only how fast so many pods make the dataset together. Each pod is a process of this machine that may use
+`--pod-cpu` of a core: several pods can only be faster while the machine has cores for them, and for S3.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from bench.dataset_pods import measure
 from storebench.connection import Connection
 from storebench.dataset.generate import check, generate_chunk, header
 from storebench.dataset.manifest import dataset_key, manifest_key
@@ -60,6 +64,20 @@ def main() -> None:
             print(_peak_mb(client, bucket, arguments.peak_of))
             return
         check(arguments.rows, SEED)
+        if arguments.pods:
+            counts = [int(count) for count in arguments.pods.split(",")]
+            rows, rounds = arguments.rows, arguments.rounds
+            measure(
+                connection,
+                bucket,
+                rows,
+                SEED,
+                counts,
+                arguments.pod_cpu,
+                rounds,
+                lambda: _remove(client, bucket, rows),
+            )
+            return
         seconds, cpu_s = _rounds(
             client, bucket, arguments.rows, min(arguments.pandas_rows, arguments.rows), arguments.rounds
         )
@@ -80,6 +98,10 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--peak-of", type=int, metavar="ROWS", help="only print the peak memory of a new process, MB"
+    )
+    parser.add_argument("--pods", metavar="N,…", help="only measure so many pods together, such as 1,2,4")
+    parser.add_argument(
+        "--pod-cpu", type=float, default=0.2, metavar="CORES", help="of each of these pods (default 0.2)"
     )
     return parser.parse_args()
 

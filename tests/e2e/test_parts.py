@@ -1,5 +1,6 @@
 """An operation that several pods do together: one verified row, a part that dies, and nothing of them that stays."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -31,8 +32,19 @@ def nothing_stays(cluster):
     soon(lambda: not left(), seconds=60)
 
 
+def is_of_dataset(pod):
+    """Return whether the pod makes a dataset."""
+    return "STOREBENCH_DATASET" in {variable.name for variable in pod.spec.containers[0].env}
+
+
 def test_two_pods_do_an_operation_and_it_is_one_verified_row(cluster):
-    code, text, rows = run(*TWO)
+    """Two pods also make the dataset: its rows are two parts of the upload, and no earlier run has its seed."""
+    seed = str(time.time_ns() % 2**53)
+    made = ("--param", "dataset_pods=2", "--rows", "40000", "--seed", seed)
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(run, *TWO, *made)
+        soon(lambda: [pod for pod in pods(cluster, JOB_OF_POD) if is_of_dataset(pod)])
+        code, text, rows = result.result()
     assert code == 0, text
     assert {(row["operation"], row["status"]) for row in rows} == {
         ("write", "verified"),
