@@ -253,8 +253,8 @@ bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with those of ytsaurus-
 	@PATH=$(STOREBENCH_HOME)/bin:$$PATH $(VENV)/bin/python -m bench.formats
 
 .PHONY: bench-dataset
-bench-dataset: up ## Compare the dataset generator with a raw upload and pandas
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset
+bench-dataset: up ## Compare the dataset generator with a raw upload and pandas; PODS=1,2,4: measure only so many pods together
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset $(if $(PODS),--pods $(PODS))
 
 .PHONY: bench-overhead
 bench-overhead: up ## Measure the overhead of Airflow and Kubernetes
