@@ -19,9 +19,12 @@ METRICS = (
 )
 PRESETS = {
     "quick": Preset(
-        "each store once, with 20,000 rows, without chosen indexes", {"clients": ["reference"], "rows": 20_000}
+        "each store once, with 20,000 rows, without chosen indexes",
+        {"clients": ["reference"], "rows": 20_000},
     ),
-    "tuned": Preset("each store and client, with 20,000 rows", {"clients": ["reference", "tuned"], "rows": 20_000}),
+    "tuned": Preset(
+        "each store and client, with 20,000 rows", {"clients": ["reference", "tuned"], "rows": 20_000}
+    ),
 }
 QUERIES = Study(
     name="queries",
@@ -36,7 +39,11 @@ and a question that a store cannot answer counts as twice its longest time, or a
     stores=STORES,
     operations=(
         Operation("load", ("load_s", "rows_per_s")),
-        Operation("ask", ("geometric_mean_s", "questions", *(metric.name for metric in OF_QUESTIONS)), needs=("load",)),
+        Operation(
+            "ask",
+            ("geometric_mean_s", "questions", *(metric.name for metric in OF_QUESTIONS)),
+            needs=("load",),
+        ),
         Operation("delete", ("delete_s",), needs=("load",)),
     ),
     metrics=METRICS,

@@ -81,7 +81,10 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             for place in typical.times
             if place not in axes
         )
-        yield from (f"the store {name!r}: lacks has {metric!r}, {problem}" for metric, problem in _lacking(study, store.lacks))
+        yield from (
+            f"the store {name!r}: lacks has {metric!r}, {problem}"
+            for metric, problem in _lacking(study, store.lacks)
+        )
         if store.filled_by is not None and store.filled_by not in study.stores:
             near = _near(store.filled_by, study.stores)
             yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{near}"

@@ -154,6 +154,7 @@ class Paper(Stone):
     modules = ("json",)
     typical = (TypicalTime("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), TypicalTime("get", 1.0))
     delivers = ("sheets", "pulp")
+    lacks = ()
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
@@ -167,7 +168,15 @@ EMPTY = {
     *(("Pod", name) for name in ("command", "arguments")),
     *(
         ("Store", name)
-        for name in ("elsewhere", "provisioned_servers_only", "packages", "modules", "delivers", "typical")
+        for name in (
+            "elsewhere",
+            "provisioned_servers_only",
+            "packages",
+            "modules",
+            "delivers",
+            "lacks",
+            "typical",
+        )
     ),
 }
 NEAR = "Did you mean"
@@ -229,6 +238,8 @@ MISSPELT = [
     ("Store", "filled_by", "ston", NEAR),
     ("Store", "figures_cover", "engin", "Did you mean 'engine'?"),
     ("Store", "delivers", ("sheets",), ""),
+    ("Store", "lacks", ("put_z",), NEAR),
+    ("Store", "lacks", ("put_s",), "which ranks an operation"),
     ("Store", "pods", "{'gett': Pod()}", NEAR),
     ("Store", "options", "{'cold': flag('Cold', 'Empty.', default='maybe')}", ""),
     ("Store", "conection", "paper", "Did you mean connection?"),
@@ -274,6 +285,7 @@ VARIABLES = (
     "operations",
     "clients",
     "delivers",
+    "lacks",
     "keeps_data",
     "floor",
     "filled_by",

@@ -60,7 +60,9 @@ def _rows_of(manifest: Manifest) -> Iterator[list[str]]:
         total.add(chunk.checksums)
         yield from csv.reader(io.StringIO(chunk.csv.decode(), newline=""))
     if differences := total.diff(manifest):
-        raise VerificationFailed(f"This code defines another dataset than S3 has: {'; '.join(differences[:5])}")
+        raise VerificationFailed(
+            f"This code defines another dataset than S3 has: {'; '.join(differences[:5])}"
+        )
 
 
 def answers_of(rows: Iterable[Sequence[str]], key: int) -> Answers:
@@ -130,9 +132,7 @@ def answers_of(rows: Iterable[Sequence[str]], key: int) -> Answers:
 def compare(question: str, given: Rows, right: Rows) -> None:
     """Compare a store's answer with the right answer. Raises VerificationFailed with both."""
     if given != right:
-        raise VerificationFailed(
-            f"The answer to {question} is {_shown(given)}, and not {_shown(right)}"
-        )
+        raise VerificationFailed(f"The answer to {question} is {_shown(given)}, and not {_shown(right)}")
 
 
 def _shown(rows: Rows) -> str:

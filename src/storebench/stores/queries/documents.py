@@ -16,7 +16,9 @@ Document = dict[str, Any]
 def documents(source: Source, rows: int) -> Iterator[list[Document]]:
     """Yield the rows in lists of up to `rows` documents. A null is no field. A decimal is a double, which holds its at most eight digits."""
     for table in source.tables(rows):
-        columns = {name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+        columns = {
+            name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)
+        }
         yield [
             {name: value for name, value in zip(columns, row, strict=True) if value is not None}
             for row in zip(*columns.values(), strict=True)

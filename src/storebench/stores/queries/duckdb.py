@@ -20,8 +20,9 @@ class Duckdb(DuckdbEngine):
     """DuckDB. The rows are in the order of their ids. There is no index: DuckDB's documentation advises against indexes for scans."""
 
     name = "duckdb"
-    statements = STANDARD | {
-        "contains": f"SELECT COUNT(*), SUM(quantity) FROM {{table}} WHERE contains(comment, '{TEXT}')"
+    statements = {
+        **STANDARD,
+        "contains": f"SELECT COUNT(*), SUM(quantity) FROM {{table}} WHERE contains(comment, '{TEXT}')",
     }
     table = TABLE
 

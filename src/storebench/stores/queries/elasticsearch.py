@@ -32,7 +32,7 @@ QUANTITY = {"quantity": {"sum": {"field": "quantity"}}}
 MOST_GROUPS = 10_000  # more than there are values of status or quantity: no bucket is cut off
 
 # Bodies of a search by question. `count` and `point` have requests of their own.
-SEARCHES: Mapping[str, Mapping[str, Any]] = {
+SEARCHES: Mapping[str, dict[str, Any]] = {
     "sum": {"size": 0, "aggs": {"total": {"sum": {"field": "duration_ms"}}}},
     "range": {
         "size": 0,
@@ -117,7 +117,9 @@ class Elasticsearch(QueryStore):
 
         settings: Mapping[str, Any] = {}
         with self._errors(), suppress(ApiError):  # a login may lack the permission
-            settings = self._client.indices.get_settings(index=self.target, include_defaults=True)[self.target]
+            settings = self._client.indices.get_settings(index=self.target, include_defaults=True)[
+                self.target
+            ]
         return durability_of(settings)
 
     def server_cpu_s(self) -> float | None:
@@ -157,11 +159,13 @@ class Elasticsearch(QueryStore):
             if question == "count":
                 return [(int(self._client.count(index=self.target)["count"]),)]
             if question == "point":
-                source = self._client.get(index=self.target, id=str(self.key), source_includes=POINT)["_source"]
+                source = self._client.get(index=self.target, id=str(self.key), source_includes=POINT)[
+                    "_source"
+                ]
                 return plain(question, [[source[name] for name in POINT]])
             # Without the cache of answers, which would give the second pass the answer of the first
             answer = self._client.search(index=self.target, request_cache=False, body=SEARCHES[question])
-        return plain(question, rows_of(question, answer))
+        return plain(question, rows_of(question, answer.body))
 
     def delete(self) -> None:
         with self._errors():

@@ -40,7 +40,14 @@ INDEXES = (
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     "CREATE INDEX ON {table} USING gin (comment gin_trgm_ops)",
 )
-STATED = ("fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "work_mem", "max_parallel_workers_per_gather")
+STATED = (
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "shared_buffers",
+    "work_mem",
+    "max_parallel_workers_per_gather",
+)
 
 
 class PostgreSQL(SqlStore):
@@ -160,5 +167,7 @@ class PostgreSQL(SqlStore):
 
 def _type(field: Field) -> str:
     """Return the column type of a field, with NOT NULL unless the field is nullable."""
-    kind = f"numeric({field.precision or 10}, {field.scale})" if field.type == "decimal" else _TYPES[field.type]
+    kind = (
+        f"numeric({field.precision or 10}, {field.scale})" if field.type == "decimal" else _TYPES[field.type]
+    )
     return kind if field.nullable else f"{kind} NOT NULL"

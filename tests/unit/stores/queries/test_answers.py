@@ -58,7 +58,9 @@ def test_the_answers_are_those_of_plain_python(rows, right):
         if value(rows[earlier], "last_name") == value(rows[later], "last_name")
     ]
     assert right.of["join"] == [(len(pairs), sum(pairs))] and len(pairs) > 10
-    assert right.of["point"] == [(KEY, *(value(rows[ROWS * 2 // 3], name) for name in ("event_key", "email")))]
+    assert right.of["point"] == [
+        (KEY, *(value(rows[ROWS * 2 // 3], name) for name in ("event_key", "email")))
+    ]
     assert right.remaining[0] + right.deleted == ROWS and right.deleted == pytest.approx(ROWS / 100, rel=0.5)
 
 
@@ -69,9 +71,9 @@ def test_the_conditions_mean_what_the_questions_say(rows):
     assert len(found) > ROWS / 100
     assert all(f" {TEXT}," in comment for comment in found)
     # A double and a decimal must agree about the rows below the limit
-    assert {value(row, "discount_rate") for row in rows if float(value(row, "discount_rate")) < DELETED_BELOW} == {
-        value(row, "discount_rate") for row in rows if value(row, "discount_rate") < "0.0100"
-    }
+    assert {
+        value(row, "discount_rate") for row in rows if float(value(row, "discount_rate")) < DELETED_BELOW
+    } == {value(row, "discount_rate") for row in rows if value(row, "discount_rate") < "0.0100"}
 
 
 # By question: whether a row is one that the answer depends on

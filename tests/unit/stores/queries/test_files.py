@@ -45,7 +45,9 @@ def test_a_wrong_answer_gets_no_figure(attempt, question, monkeypatch):
 def test_a_deletion_of_other_rows_is_not_verified(attempt, monkeypatch):
     attempt("duckdb", "load")
     wrong = "DELETE FROM {table} WHERE discount_rate <= 0.01"
-    monkeypatch.setattr(Duckdb, "statements", {**Duckdb.statements, "delete": f"{wrong} OR id = {base.key_of(ROWS)}"})
+    monkeypatch.setattr(
+        Duckdb, "statements", {**Duckdb.statements, "delete": f"{wrong} OR id = {base.key_of(ROWS)}"}
+    )
     with pytest.raises(VerificationFailed, match="After the deletion there are "):
         attempt("duckdb", "delete")
     with pytest.raises(StoreRefused, match="an earlier try has deleted rows"):
