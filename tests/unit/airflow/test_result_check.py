@@ -71,13 +71,6 @@ def test_what_cannot_be_is_a_row_with_its_reason(figures, words):
     assert not found.metrics and not found.histograms and not found.series and not found.usage
 
 
-def test_a_store_may_lack_a_metric_that_it_declares():
-    bare = AttemptResult(status="verified", metrics={"puts_per_s": 5.0}, series=FIGURES["series"])
-    assert check_result(bare, STUDY, PUT, ("latency_s",)) == bare
-    for lacks in ((), ("done_bytes",)):
-        assert "The result lacks 'latency_s'" in check_result(bare, STUDY, PUT, lacks).error
-
-
 def test_a_failure_keeps_its_own_reason_and_the_figures_that_are_known():
     failed = AttemptResult(error_kind="unreachable", error="down", metrics={"puts_per_s": 1.0, "speed": 2.0})
     found = check_result(failed, STUDY, PUT)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from storebench.stores.base import Durability
 from storebench.stores.queries.duckdb_engine import DuckdbEngine
@@ -20,7 +21,7 @@ class Duckdb(DuckdbEngine):
     """DuckDB. The rows are in the order of their ids. There is no index: DuckDB's documentation advises against indexes for scans."""
 
     name = "duckdb"
-    statements = {
+    statements: ClassVar[Mapping[str, str]] = {
         **STANDARD,
         "contains": f"SELECT COUNT(*), SUM(quantity) FROM {{table}} WHERE contains(comment, '{TEXT}')",
     }

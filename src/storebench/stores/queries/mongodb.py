@@ -168,7 +168,7 @@ class MongoDB(QueryStore):
         fields, pipeline = PIPELINES[question]
         names = {"COLLECTION": self.target, "KEY": self.key}
         with errors(self.server):
-            answer = list(self._collection.aggregate(_filled(pipeline, names), allowDiskUse=True))
+            answer = list(self._collection.aggregate(filled(pipeline, names), allowDiskUse=True))
         # A group or a count of no documents is no document
         found = answer or ([] if question == "point" else [{}])
         return plain(question, [[document.get(name) for name in fields] for document in found])
@@ -204,10 +204,10 @@ class MongoDB(QueryStore):
             return f"refused, code {error.code}"
 
 
-def _filled(value: Any, names: Mapping[str, Any]) -> Any:
+def filled(value: Any, names: Mapping[str, Any]) -> Any:
     """Return a pipeline with the names replaced by their values."""
     if isinstance(value, dict):
-        return {key: _filled(inner, names) for key, inner in value.items()}
+        return {key: filled(inner, names) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(inner, names) for inner in value]
+        return [filled(inner, names) for inner in value]
     return names.get(value, value) if isinstance(value, str) else value
