@@ -57,8 +57,8 @@ help: ## Show this list
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
 #:   make run PRESET=NAME                      a named set of parameters; without CLIENTS and AXES, the default is the study's first
 #:                                             preset. The presets of bulk_write_read:
-#:     quick                                   each store once, in batches of 1,000 and all at once
-#:     tour                                    every store, client, batch and two executor counts, one change at a time
+#:     quick                                   each default store once, in batches of 1,000 and all at once
+#:     tour                                    every default store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
 #: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs no more:
 #:   make run 12 GB, make test 19 GB, all stores of all studies 20 GB
@@ -78,7 +78,8 @@ help: ## Show this list
 #:   STOREBENCH_KUBERNETES_SITE=https://dl.k8s.io
 #:                                             the site of Kubernetes' releases, or a mirror of it; a checksum is verified
 #:   STOREBENCH_NODES=1                        number of nodes of the embedded cluster; further nodes are node pools: node2 and so on
-#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH
+#:   KUBECONFIG, AIRFLOW_CONN_STOREBENCH_S3, AIRFLOW_CONN_STOREBENCH_MONGODB, AIRFLOW_CONN_STOREBENCH_ELASTICSEARCH,
+#:   AIRFLOW_CONN_STOREBENCH_POSTGRESQL
 #:                                             your own cluster and servers instead of the embedded cluster and servers
 
 .PHONY: run

@@ -8,7 +8,8 @@ from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
-STORES = (
+# The stores of the original study, those that succeed them, and the floor: the stores of a run that names none.
+DEFAULT_STORES = (
     "mongodb",
     "elasticsearch",
     "delta-rs",
@@ -17,6 +18,7 @@ STORES = (
     "delta-kernel",
     "null",
 )
+STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql")
 BATCH = Axis(
     name="batch",
     title="Batch",
@@ -87,7 +89,7 @@ QUICK_STORES = (
 )
 PRESETS = {
     "quick": Preset(
-        "each store once, as the study drove it: in batches, and all at once",
+        "each default store once, as the study drove it: in batches, and all at once",
         {
             "stores": list(QUICK_STORES),
             "clients": ["reference"],
@@ -98,7 +100,7 @@ PRESETS = {
         once={"random_order": False},
     ),
     "tour": Preset(
-        "every store, client and value of an axis, one change at a time",
+        "every default store, client and value of an axis, one change at a time",
         {"full_grid": False},
     ),
     "study": Preset(
@@ -131,6 +133,7 @@ For each combination of store, client, batch and executors one pod writes the da
 removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,
+    default_stores=DEFAULT_STORES,
     operations=(Operation("write", OF_A_WRITE), Operation("read", OF_A_READ, needs=("write",))),
     metrics=(*METRICS, *CACHE_METRICS),
     dataset=CSV50,

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from storebench.stores.base import USAGE_URL
 
 SERVER = "results"  # name of the stack's part, its port, and its data folder
 OWNER = 64932  # the user of the server's files
+POSTGRESQL = "postgresql"  # the store that every stack has a database for
 STORE = "store_"  # prefix of the names of a store's database and role
 MARK = "# stores of one's own"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -68,7 +70,7 @@ def check_name(name: str) -> None:
             " characters"
         )
     kind = name.partition("_")[0]
-    if kind in {*FORMS, "kubernetes"}:
+    if kind in {*FORMS, "kubernetes"} and name != POSTGRESQL:
         raise StackError(f"{name!r} cannot be used: connections of the kind {kind} are to other servers")
 
 
@@ -77,24 +79,30 @@ def password_of(secrets: dict[str, str], name: str) -> str:
     return hmac.new(secrets["results_password"].encode(), name.encode(), hashlib.sha256).hexdigest()[:32]
 
 
+def connection_of(settings: Settings, secrets: dict[str, str], name: str) -> dict[str, str | int]:
+    """Return the fields of the Airflow Connection to a store's database."""
+    database = STORE + name
+    return {
+        "conn_type": "postgres",
+        "host": settings.gateway,
+        "port": settings.ports[SERVER],
+        "login": database,
+        "password": password_of(secrets, name),
+        "schema": database,
+        "extra": json.dumps({USAGE_URL: f"{settings.url('usage')}/{SERVER}"}),
+    }
+
+
 def make_for_store(settings: Settings, secrets: dict[str, str], name: str, airflow: Airflow) -> str:
     """Create a database for a store and its Airflow Connection `storebench_NAME`, unless they exist. Return the connection's name."""
     check_name(name)
-    database = STORE + name
-    password, port = password_of(secrets, name), settings.ports[SERVER]
-    with superuser(settings, SERVER, port) as session:
-        ensure(session, database, password)
+    with superuser(settings, SERVER, settings.ports[SERVER]) as session:
+        ensure(session, STORE + name, password_of(secrets, name))
     connection_id = f"{typed.PREFIX}{name}"
     connection = {
         "connection_id": connection_id,
-        "conn_type": "postgres",
         "description": "A database on the embedded PostgreSQL",
-        "host": settings.gateway,
-        "port": port,
-        "login": database,
-        "password": password,
-        "schema": database,
-        "extra": f'{{"{USAGE_URL}": "{settings.url("usage")}/{SERVER}"}}',
+        **connection_of(settings, secrets, name),
     }
     airflow.put("/api/v2/connections", connection_id, connection)
     return connection_id

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from urllib.parse import quote
 
+from local.stack import databases
 from local.stack.disk import known
 from local.stack.nodes import MARK, Node
 from local.stack.secrets import write_private
@@ -85,6 +86,9 @@ def _connections(settings: Settings, secrets: dict[str, str], kubeconfig: str) -
             }
         ),
     }
+    connections["AIRFLOW_CONN_STOREBENCH_POSTGRESQL"] = json.dumps(
+        databases.connection_of(settings, secrets, databases.POSTGRESQL)
+    )
     for part, variable in OWN_SERVERS.items():
         if part in settings.own and variable in connections:
             connections[variable] = os.environ[variable]

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from psycopg import sql
 
 from local.stack import environment, health, node_images, pki, render, services
-from local.stack.databases import SERVER, ensure, let_pods_in, superuser
+from local.stack.databases import POSTGRESQL, SERVER, STORE, ensure, let_pods_in, password_of, superuser
 from local.stack.kubectl import kubectl
 from local.stack.secrets import write_private
 from local.stack.settings import Settings, StackError
@@ -35,13 +35,14 @@ def _wait(what: str, ready: Callable[[], object], *errors: type[Exception], seco
 
 
 def databases(settings: Settings) -> None:
-    """Create the databases of Airflow and of the results, and let pods reach the databases of users' stores."""
+    """Create the databases of Airflow, of the results and of the store postgresql, and let pods reach the databases of stores."""
     port = settings.ports[SERVER]
     _wait("PostgreSQL", lambda: superuser(settings, SERVER, port).close(), psycopg.Error)
     secrets = render.secrets(settings)
     with superuser(settings, SERVER, port) as connection:
         ensure(connection, "airflow", secrets["airflow_db_password"])
         ensure(connection, "storebench", secrets["results_password"])
+        ensure(connection, STORE + POSTGRESQL, password_of(secrets, POSTGRESQL))
         # `storebench migrate` grants its permissions.
         ensure(connection, environment.READER, secrets["reader_password"], database=False)
         # The integration tests create databases.

@@ -14,7 +14,8 @@ from storebench.study.model import Study
 
 CHECKOUT = Path(__file__).parents[2]
 # Parts have the names of stores' connections and of the supervisor's namespaces.
-SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3"}
+# The store postgresql has a database on the results' server, which every stack has.
+SERVERS = frozenset(OWN_SERVERS) - {"kubernetes", "s3", "postgresql"}
 ALWAYS_BUILT = "python"  # always built once, even if no run needs its newest build
 # Images of pods: the folders under images/, except images/airflow of Docker Compose.
 IMAGES = frozenset(path.parent.name for path in (CHECKOUT / "images").glob("*/Dockerfile")) - {"airflow"}
@@ -40,7 +41,7 @@ def study_named(name: str) -> Study:
 
 
 def needed_by(study: Study, names: Iterable[str] | None = None) -> frozenset[str]:
-    """Return the parts that stores of a study need. `names`: None for the stores of the first preset, or else all stores.
+    """Return the parts that stores of a study need. `names`: None for the stores of the first preset, or else of a run that names none.
 
     A store also needs the parts of the store that fills it. Raises SpecError for an unknown store, and for servers that the stack cannot
     provision.
@@ -65,7 +66,7 @@ def _stores_by_itself(study: Study) -> Iterable[str]:
     """Return the stores of a run that names no stores."""
     first = next(iter(study.presets.values()), None)
     asked = {**first.params, **first.embedded} if first else {}
-    return tuple(asked.get("stores", study.stores))
+    return tuple(asked.get("stores", study.unnamed_stores))
 
 
 def brought(study: Study, name: str) -> tuple[str, str] | None:

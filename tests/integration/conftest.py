@@ -51,7 +51,7 @@ def together(tmp_path_factory):
 def connections(monkeypatch, together):
     """Set the connections to S3 and the stores' servers as in a pod."""
     found = {}
-    for name in ("s3", "mongodb", "elasticsearch"):
+    for name in ("s3", "mongodb", "elasticsearch", "postgresql"):
         text = required(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}")
         monkeypatch.setenv(variable(name), text)
         found[name] = Connection.from_json(name, text)

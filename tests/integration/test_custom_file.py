@@ -30,6 +30,7 @@ CASES = [
         ("elasticsearch", ("reference", "tuned")),
         ("delta-rs", ("reference", "tuned")),
         ("null", ("reference",)),
+        ("postgresql", ("reference", "tuned")),
     )
     for client in clients
     for batch in ("700", "all")

@@ -6,14 +6,13 @@ from storebench.airflow.outcome.result_check import check_result
 from storebench.attempt import run
 from storebench.attempt.clock import PhaseClock
 from storebench.attempt.spec import AttemptSpec
-from storebench.connection import variable
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.queries import elasticsearch, mongodb, postgresql
 from storebench.stores.queries.questions import asked_of, metric_of
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.dataset import folder_of
-from tests.integration.conftest import ROWS, SEED, required
+from tests.integration.conftest import ROWS, SEED
 
 STORES = [
     ("mongodb", "reference"),
@@ -30,10 +29,8 @@ def study():
 
 
 @pytest.fixture
-def attempt(connections, bucket, target, study, monkeypatch):
+def attempt(connections, bucket, target, study):
     """Run an operation in this process; returns its result, checked against the study. The data is dropped at the end."""
-    name = "postgresql"
-    monkeypatch.setenv(variable(name), required(f"AIRFLOW_CONN_STOREBENCH_{name.upper()}"))
     used = {}
 
     def attempt(store, client, operation):

@@ -537,7 +537,7 @@ def test_the_help_of_a_study_has_its_axes_its_parameters_its_stores_and_its_pres
         "Parameters of bulk_write_read, for --param: cache Caches of reads",
         "Parameters of every study, for --param; the form explains them: ",
         "warm_up Warm up. Default: false.",
-        "Presets: quick each store once",
+        "Presets: quick each default store once",
     ):
         assert words in text, words
     assert text.count("executor_cores") == 1

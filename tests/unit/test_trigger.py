@@ -114,13 +114,13 @@ def test_what_a_preset_has_on_the_embedded_cluster_is_said_with_what_it_replaces
     assert replaced(without, without.embedded) == "server_cpu: the default instead of 2"
 
 
-def test_the_first_preset_has_each_store_once_at_two_batches_that_differ_in_the_order_of_their_parts(
+def test_the_first_preset_has_each_default_store_once_at_two_batches_that_differ_in_the_order_of_their_parts(
     study,
 ):
     quick = conf_of(study.preset(next(iter(study.presets))), NOTHING)
     cells = grid_of(study, run_values(study, quick)).cells
     stores = list(dict.fromkeys(cell.store for cell in cells))
-    assert set(stores) == set(study.stores)
+    assert set(stores) == set(study.default_stores)
     assert stores[:2] == ["mongodb", "elasticsearch"] and stores[-1] == "delta-spark"
     for store in stores:
         own = [cell for cell in cells if cell.store == store]

@@ -18,6 +18,7 @@ class Study(StudyRecord):
     )
     presets: tuple[PresetRecord, ...] = Field(default=(), exclude=True)
     claims: tuple[Claim, ...] = Field(default=(), exclude=True)
+    default_stores: tuple[str, ...] = Field(default=(), exclude=True)  # the form's default has them
 
 
 class CellName(Answer):

@@ -19,6 +19,7 @@ FORMS: Mapping[str, Callable[[Typed], Fields]] = {
     "elasticsearch": servers.elasticsearch,
     "cassandra": servers.cassandra,
     "mariadb": servers.mariadb,
+    "postgresql": servers.postgresql,
     "hdfs": servers.hdfs,
     "ozone": servers.ozone,
     "zeo": servers.zeo,

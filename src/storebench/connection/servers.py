@@ -92,6 +92,20 @@ def mariadb(typed: Typed) -> Fields:
     return fields
 
 
+def postgresql(typed: Typed) -> Fields:
+    """Return the normal form: one server, the database as `schema`, with TLS if `tls` or `ca_certs` asks for TLS."""
+    _, addresses, path, query = typed.place(("postgres", "postgresql"))
+    nothing_behind(typed, "", query)
+    typed.refuse(INSTEAD, "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
+    database = typed.agreed([("host", path), ("schema", str(typed.field("schema")))], "databases")
+    if not database:
+        raise typed.wrong("schema", "is empty. Type the name of the database")
+    extra = tls_of(typed, typed.boolean("tls"), False) | common(typed)
+    fields = place_and_login(typed, addresses, login=True) | {"schema": database, "extra": extra}
+    typed.end(*TLS_KEYS, *COMMON)
+    return fields
+
+
 def hdfs(typed: Typed) -> Fields:
     """Return the normal form: the NameNode's address, and the user's name as `login`."""
     _, addresses, path, query = typed.place(("hdfs",))

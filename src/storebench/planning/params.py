@@ -154,12 +154,14 @@ def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
 
 
 def _grid_fields(study: PlannedStudy) -> dict[str, Field]:
-    opened = grid(study, stores=study.store_names, clients=study.clients, axes={}, rows=study.rows, seed=SEED)
+    opened = grid(
+        study, stores=study.unnamed_stores, clients=study.clients, axes={}, rows=study.rows, seed=SEED
+    )
     axes = [axis.title.lower() for axis in study.axes]
     return {
         "stores": _choice(
             "store",
-            study.store_names,
+            study.unnamed_stores,
             study.store_names,
             "Stores",
             "The storage engines to measure. **STORE@NAME** is a store at the Airflow Connection **storebench_STORE_NAME**, so that one"

@@ -40,6 +40,11 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
         for name in study.stores
         if not NAME_OF_STORE.fullmatch(name)
     )
+    yield from (
+        f"default_stores names {name!r}, which is no store of the study{_near(name, study.stores)}"
+        for name in study.default_stores
+        if name not in study.stores
+    )
     yield from _of_numbers(study)
     yield from _names("parameter", list(study.params))
     for name, field in study.params.items():

@@ -190,6 +190,7 @@ class Study(Planning):
     presets: Mapping[str, Preset] = field(default_factory=dict)
     method_version: int = 1  # raised when the meaning of a figure changes (docs/method.md)
     claims: tuple[Claim, ...] = ()  # sentences of the original study, judged by the measurements
+    default_stores: tuple[str, ...] = ()  # the stores of a run that names none; empty: all stores
 
     def __post_init__(self) -> None:
         self.refuse(

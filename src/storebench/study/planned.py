@@ -58,6 +58,10 @@ class PlannedStudy(Protocol):
     @property
     def store_names(self) -> tuple[str, ...]: ...
     @property
+    def default_stores(self) -> tuple[str, ...]: ...
+    @property
+    def unnamed_stores(self) -> tuple[str, ...]: ...
+    @property
     def study_params(self) -> Mapping[str, Field]: ...
     @property
     def clients(self) -> tuple[str, ...]: ...
@@ -80,6 +84,11 @@ class Planning:
         return tuple(
             dict.fromkeys(client for store in self.store_names for client in self.store(store).clients)
         )
+
+    @property
+    def unnamed_stores(self: PlannedStudy) -> tuple[str, ...]:
+        """Return the names of the stores that a run measures if it names no stores."""
+        return self.default_stores or self.store_names
 
     def operation(self: PlannedStudy, name: str) -> Operation:
         """Return the operation `name`. Raises SpecError for an unknown name."""

@@ -141,6 +141,9 @@ class StudyRecord(Planning, Record):
     rows: int = Field(default=1, description="The default number of rows of a run")
     presets: tuple[PresetRecord, ...] = ()
     claims: tuple[Claim, ...] = ()
+    default_stores: tuple[str, ...] = Field(
+        default=(), description="The stores of a run that names no stores; empty: all stores"
+    )
 
     @classmethod
     def of(cls, study: Study) -> StudyRecord:
@@ -163,6 +166,7 @@ class StudyRecord(Planning, Record):
             rows=study.rows,
             presets=tuple(PresetRecord(**vars(preset), name=name) for name, preset in study.presets.items()),
             claims=study.claims,
+            default_stores=study.default_stores,
         )
 
     @classmethod

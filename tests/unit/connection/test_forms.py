@@ -15,7 +15,9 @@ from storebench.stores.mongodb_server import uri
 from tests.certificates import authority
 
 SECRET = "S3cr3t"
-HOSTS = {name: {} if name == "s3" else {"host": "db"} for name in FORMS}
+HOSTS = {name: {} if name == "s3" else {"host": "db"} for name in FORMS} | {
+    "postgresql": {"host": "db", "schema": "a"}
+}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,10 @@ def test_temporary_credentials_reach_every_client_of_s3():
         ("mariadb", {"host": "m", "schema": "test"}, "schema: each cell gets a database"),
         ("mariadb", {"host": "m", "extra": {"ssl": {"ca": "/ca.pem"}}}, "extra ssl: type tls, ca_certs"),
         ("mariadb", {"host": "m,n"}, "host: names several servers"),
+        ("postgresql", {"host": "p"}, "schema: is empty. Type the name of the database"),
+        ("postgresql", {"host": "postgresql://p/a", "schema": "b"}, "host and schema: they name different databases"),
+        ("postgresql", {"host": "p", "schema": "a", "extra": {"sslmode": "require"}}, "extra sslmode: type tls, ca_certs"),
+        ("postgresql", {"host": "p,q", "schema": "a"}, "host: names several servers"),
         ("hdfs", {"host": "n", "login": "u", "password": SECRET}, "password: this store has no passwords"),
         ("hdfs", {"host": "n", "schema": "x"}, "schema: is used for nothing"),
         ("hdfs", {"host": "n", "extra": {"use_ssl": True}}, "extra use_ssl: is used for nothing"),

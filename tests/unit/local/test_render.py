@@ -1,3 +1,4 @@
+import json
 import pkgutil
 import stat
 import subprocess
@@ -12,6 +13,7 @@ from urllib3 import ProxyManager
 from local.stack import environment, parts, render
 from local.stack.settings import OWN_SERVERS, Settings
 from storebench.airflow.compat.executor import RestingExecutor
+from storebench.connection import Connection
 from storebench.http_client import by_environment
 
 IMAGES = {"python": "localhost/storebench/python:1", "jvm": "localhost/storebench/jvm:1"}
@@ -202,7 +204,18 @@ def test_a_connection_of_the_users_own_is_handed_on_as_it_is(settings, monkeypat
     own = Settings(home=settings.home, own=frozenset({"s3"}))
     built = environment.build(own, render.secrets(own), IMAGES)
     assert built["AIRFLOW_CONN_STOREBENCH_S3"] == "aws://key:secret@"
-    assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb elasticsearch"
+    assert built["STOREBENCH_EMBEDDED"] == "kubernetes mongodb elasticsearch postgresql"
+
+
+def test_the_store_postgresql_has_a_database_of_its_own_or_the_users(settings, monkeypatch):
+    secrets = render.secrets(settings)
+    embedded = json.loads(environment.build(settings, secrets, IMAGES)["AIRFLOW_CONN_STOREBENCH_POSTGRESQL"])
+    assert (embedded["host"], embedded["schema"]) == (settings.gateway, "store_postgresql")
+    assert Connection.from_json("postgresql", json.dumps(embedded)).login == "store_postgresql"
+    monkeypatch.setenv("AIRFLOW_CONN_STOREBENCH_POSTGRESQL", "postgres://u:p@db/bench")
+    own = Settings(home=settings.home, own=frozenset({"postgresql"}))
+    built = environment.build(own, secrets, IMAGES)
+    assert built["AIRFLOW_CONN_STOREBENCH_POSTGRESQL"] == "postgres://u:p@db/bench"
 
 
 def test_nothing_of_the_stack_is_asked_through_a_proxy(settings, monkeypatch):

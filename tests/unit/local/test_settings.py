@@ -77,4 +77,4 @@ def test_what_the_stack_itself_has_set_is_not_the_users(monkeypatch):
     monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes s3")
     for name in OWN_SERVERS.values():
         monkeypatch.setenv(name, "x")
-    assert Settings().own == {"mongodb", "elasticsearch"}
+    assert Settings().own == {"mongodb", "elasticsearch", "postgresql"}

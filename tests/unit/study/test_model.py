@@ -240,6 +240,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "rows",
         "presets",
         "claims",
+        "default_stores",
     ]
     assert (found["name"], found["title"], found["method_version"]) == ("bulk_write_read", "Example", 3)
     figures = ["only_s", "rows_per_s", "source_s"]

@@ -61,6 +61,7 @@ STUDY = made(
     title="A toy",
     description="What is asked.",
     stores=("paper", "stone"),
+    default_stores=("paper",),
     operations=(
         made(Operation, name="put", metrics=("put_s", "queue_bytes"), needs=()),
         Operation("get", ("get_s",), needs=("put",)),
@@ -159,7 +160,7 @@ class Paper(Stone):
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
 EMPTY = {
-    *(("Study", name) for name in ("description", "charts", "claims", "axes")),
+    *(("Study", name) for name in ("description", "charts", "claims", "axes", "default_stores")),
     ("Axis", "description"),
     ("Operation", "needs"),
     *(("Chart", name) for name in ("operations", "panel", "over", "limit", "since", "beside")),
@@ -185,6 +186,7 @@ MISSPELT = [
     ("Study", "name", "Bad", ""),
     ("Study", "name", "other", ""),
     ("Study", "stores", ("papr", "stone"), ""),
+    ("Study", "default_stores", ("papr",), NEAR),
     ("Study", "rows", 0, ""),
     ("Study", "rows", 2000, ""),
     ("Study", "method_version", -1, ""),

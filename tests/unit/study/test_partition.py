@@ -64,6 +64,12 @@ def test_the_dates_of_the_study_are_those_that_backfills_have_used():
         "delta-kernel/reference": "2006-01",
         "delta-kernel/tuned": "2006-02",
         "null/reference": "2007-01",
+        "parquet/reference": "2008-01",
+        "parquet/tuned": "2008-02",
+        "duckdb/reference": "2009-01",
+        "duckdb/tuned": "2009-02",
+        "postgresql/reference": "2010-01",
+        "postgresql/tuned": "2010-02",
     }
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 VERIFY_CHUNK_ROWS = 10_000
 WRITE, READ = "write", "read"
 ALL = "all"  # the batch of all rows
+MICROSECONDS = 6  # decimal places of the second of the timestamps in `Source.tables`
 
 
 class TableStore(Store):

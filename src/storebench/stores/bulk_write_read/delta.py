@@ -6,35 +6,30 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from storebench import s3
 from storebench.connection import Connection, tls
 from storebench.dataset.schema import Field
-from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
-from storebench.protocol.figures import Cover
+from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.redact import redacted
 from storebench.stores.base import Durability
-from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, finer
-from storebench.stores.files import S3Files
+from storebench.stores.bulk_write_read.base import MICROSECONDS, VERIFY_CHUNK_ROWS, finer
+from storebench.stores.bulk_write_read.s3_table import S3Table
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 MAX_ERROR_CHARACTERS = 300
 COLUMN = re.compile(r"\w+")  # names that Parquet, Spark and both of Delta's readers accept without quotes
-MICROSECONDS = 6  # decimal places of the second of a timestamp in Delta Lake
 
 
-class DeltaStore(TableStore):
+class DeltaStore(S3Table):
     """A store with a Delta table per target, below `tables/` in the dataset's bucket. A commit is durable, so there is no barrier.
 
     After a write, verification reads the files that delta-rs lists, with pyarrow. After a read, each store makes its own second pass.
     """
-
-    connection = "s3"
-    figures_cover: ClassVar[Cover] = "engine"
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
@@ -47,22 +42,11 @@ class DeltaStore(TableStore):
             return f"the column {name!r} has timestamps with nanoseconds, and Delta Lake keeps microseconds. Round them, or make them text"
         return ""
 
-    @property
-    def key(self) -> str:
-        """Return the key prefix of the table in the bucket."""
-        return f"tables/{self.target}"
-
     def uri(self, scheme: str = "s3") -> str:
         return f"{scheme}://{self.source.bucket}/{self.key}"
 
     def durability(self) -> Durability:
         return Durability("s3", "each commit is an acknowledged PUT")
-
-    def prepare(self) -> None:
-        self.drop()
-
-    def barrier(self) -> None:
-        pass
 
     def check_table(self) -> None:
         """Raise StoreRefused if the table does not exist."""
@@ -73,18 +57,6 @@ class DeltaStore(TableStore):
             raise StoreRefused(
                 f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
             )
-
-    def size_bytes(self) -> int | None:
-        with suppress(StorebenchError):
-            return self._files.disk_bytes(self.key)
-        return None
-
-    def drop(self) -> None:
-        self._files.remove(self.key)
-
-    @property
-    def _files(self) -> S3Files:
-        return S3Files(self.source.s3_client, self.source.bucket)
 
     @property
     def storage_options(self) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from storebench import s3
 from storebench.attempt.clock import OperationClock
 from storebench.stores.base import Server
 from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS
@@ -31,13 +30,6 @@ class DeltaRs(DeltaStore):
     delivers = ("Arrow", "Arrow")
     packages = ("deltalake", "pyarrow")
     modules = ("deltalake", "pyarrow.dataset", "storebench.dataset.typed")
-
-    def connect(self) -> None:
-        assert self.server is not None
-        client, bucket = self.source.s3_client, self.source.bucket
-        with s3.errors(client, bucket):
-            answer = client.list_objects_v2(Bucket=bucket, MaxKeys=1)
-        self._s3_server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "unknown")
 
     def describe(self) -> Server:
         """Describe the package, which does the work in this process: the only server is S3."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from storebench import s3
 from storebench.dataset.schema import FIELDS, Field
-from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server
+from storebench.stores.postgresql_server import connected, durability_of, errors, identify
 from storebench.stores.queries.sql import STANDARD, SqlStore
 
 if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
 
-PORT = 5432
-CONNECT_TIMEOUT_S = 10
 BLOCK_BYTES = 1 << 18
 _TYPES = {
     "integer": "bigint",
@@ -40,14 +39,6 @@ INDEXES = (
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     "CREATE INDEX ON {table} USING gin (comment gin_trgm_ops)",
 )
-STATED = (
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "shared_buffers",
-    "work_mem",
-    "max_parallel_workers_per_gather",
-)
 
 
 class PostgreSQL(SqlStore):
@@ -69,44 +60,40 @@ class PostgreSQL(SqlStore):
         return f'"{self.target}"'
 
     def connect(self) -> None:
-        with self._errors():
-            self._open()
+        assert self.server is not None
+        self._session = connected(self.server)
 
     def fetch(self, statement: str) -> Sequence[Sequence[Any]]:
         with self._errors():
-            return self._database.execute(statement).fetchall()
+            return self._session.execute(statement).fetchall()
 
     def describe(self) -> Server:
-        self._settings = {name: str(self.fetch(f"SHOW {name}")[0][0]) for name in STATED}
-        version = str(self.fetch("SHOW server_version")[0][0]).split(" ")[0]
-        return Server("PostgreSQL", version, self._settings)
+        with self._errors():
+            return identify(self._session)
 
     def client_settings(self) -> Mapping[str, Any]:
         indexes = len(INDEXES) - 1 if self.client == "tuned" else 0
         return {**super().client_settings(), "indexes": 1 + indexes}
 
     def durability(self) -> Durability:
-        on = self.fetch("SHOW fsync")[0][0] == "on"
-        mode = str(self.fetch("SHOW synchronous_commit")[0][0])
-        stated = f"fsync={'on' if on else 'off'}, synchronous_commit={mode}"
-        return Durability("disk" if on and mode != "off" else "memory", stated)
+        return durability_of(self.describe().settings)
 
     def create(self) -> None:
         self.drop()
         columns = ", ".join(f'"{field.name}" {_type(field)}' for field in FIELDS)
         with self._errors():
-            self._database.execute(f"CREATE TABLE {self.table} ({columns}, PRIMARY KEY (id))")
+            self._session.execute(f"CREATE TABLE {self.table} ({columns}, PRIMARY KEY (id))")
 
     def load(self, clock: OperationClock) -> None:
         with self._errors(), clock.operation():
-            with self._database.cursor().copy(
+            with self._session.cursor().copy(
                 f"COPY {self.table} FROM STDIN (FORMAT csv, HEADER true)"
             ) as copy:
                 for block in clock.source(self._blocks()):
                     copy.write(block)
             for statement in INDEXES if self.client == "tuned" else ():
-                self._database.execute(statement.format(table=self.table))
-            self._database.execute(f"VACUUM ANALYZE {self.table}")
+                self._session.execute(statement.format(table=self.table))
+            self._session.execute(f"VACUUM ANALYZE {self.table}")
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the dataset's CSV."""
@@ -118,7 +105,7 @@ class PostgreSQL(SqlStore):
 
     def delete(self) -> None:
         with self._errors():
-            self._database.execute(self.statement("delete"))
+            self._session.execute(self.statement("delete"))
 
     def size_bytes(self) -> int | None:
         with suppress(StoreRefused):
@@ -127,42 +114,13 @@ class PostgreSQL(SqlStore):
 
     def drop(self) -> None:
         with self._errors():
-            self._database.execute(f"DROP TABLE IF EXISTS {self.table}")
+            self._session.execute(f"DROP TABLE IF EXISTS {self.table}")
 
     def close(self) -> None:
-        self._database.close()
+        self._session.close()
 
-    def _open(self) -> None:
-        import psycopg
-
-        assert self.server is not None
-        self._database = psycopg.connect(
-            host=self.server.host,
-            port=self.server.port or PORT,
-            user=self.server.login or None,
-            password=self.server.password or None,
-            dbname=self.server.schema or None,
-            connect_timeout=CONNECT_TIMEOUT_S,
-            autocommit=True,
-        )
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turn psycopg's errors into StoreUnreachable or StoreRefused."""
-        import psycopg
-
-        assert self.server is not None
-        try:
-            yield
-        except psycopg.OperationalError as error:
-            said = " ".join(str(error).split())
-            if error.sqlstate is None:
-                raise StoreUnreachable(
-                    f"PostgreSQL at {self.server.where(PORT)} does not answer: {said}. Is it running, and reachable from the pods?"
-                ) from error
-            raise StoreRefused(f"PostgreSQL refused: {said}") from error
-        except psycopg.Error as error:
-            raise StoreRefused(f"PostgreSQL refused: {' '.join(str(error).split())}") from error
+    def _errors(self) -> AbstractContextManager[None]:
+        return errors(self.server)
 
 
 def _type(field: Field) -> str:
