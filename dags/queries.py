@@ -7,7 +7,7 @@ from storebench.dataset.csv50 import CSV50
 from storebench.stores.queries.questions import QUESTIONS, metric_of
 from storebench.study.model import CPU_S, MEMORY, Chart, Metric, Operation, Preset, Study
 
-STORES = ("duckdb", "duckdb-parquet", "postgresql", "mongodb", "elasticsearch")
+STORES = ("duckdb", "duckdb-parquet", "chdb", "postgresql", "mongodb", "elasticsearch")
 OF_QUESTIONS = tuple(Metric(metric_of(name), text) for name, text in QUESTIONS.items())
 METRICS = (
     Metric("load_s", "time to load"),

@@ -52,7 +52,7 @@ class Chdb(FileStore):
     def describe(self) -> Server:
         import chdb
 
-        return Server("chDB", chdb.__version__, {"clickhouse": chdb.engine_version})
+        return Server("ClickHouse (chDB)", str(chdb.engine_version))
 
     def client_cores(self) -> int:
         return os.cpu_count() or 1  # ClickHouse has a thread for each core

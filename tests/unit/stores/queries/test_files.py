@@ -64,3 +64,14 @@ def test_a_lost_volume_is_said(attempt, name):
 def test_a_load_replaces_what_an_earlier_try_left(attempt, name):
     attempt(name, "load")
     assert attempt(name, "load").status == "verified"
+
+
+def test_a_lacking_question_has_no_figure_and_counts_as_600_seconds(attempt, study, monkeypatch):
+    attempt("duckdb", "load")
+    whole = attempt("duckdb", "ask")
+    monkeypatch.setattr(Duckdb, "lacks", ("join_s",))
+    result = attempt("duckdb", "ask")
+    assert check_result(result, study, study.operation("ask"), Duckdb.lacks).status == "verified"
+    assert "join_s" not in result.metrics and result.metrics["questions"] == 9
+    assert result.metrics["geometric_mean_s"] > whole.metrics["geometric_mean_s"]
+    assert result.verification.endswith("no answer to join")
