@@ -18,7 +18,7 @@ DEFAULT_STORES = (
     "delta-kernel",
     "null",
 )
-STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql")
+STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg", "chdb")
 BATCH = Axis(
     name="batch",
     title="Batch",

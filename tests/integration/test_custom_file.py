@@ -31,6 +31,7 @@ CASES = [
         ("delta-rs", ("reference", "tuned")),
         ("null", ("reference",)),
         ("postgresql", ("reference", "tuned")),
+        ("pyiceberg", ("reference", "tuned")),
     )
     for client in clients
     for batch in ("700", "all")

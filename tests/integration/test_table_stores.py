@@ -9,9 +9,9 @@ from storebench.stores.postgresql_server import conninfo
 from tests.bulk import RANKED_BY, bulk_study
 from tests.integration.conftest import ROWS
 
-STORES = ("parquet", "postgresql")
+STORES = ("parquet", "postgresql", "pyiceberg")
 CASES = [(store, client) for store in STORES for client in ("reference", "tuned")]
-DURABILITY = {"parquet": "s3", "postgresql": "disk"}
+DURABILITY = {"parquet": "s3", "postgresql": "disk", "pyiceberg": "s3"}
 
 
 @pytest.mark.parametrize(("store", "client"), CASES)
@@ -86,7 +86,7 @@ def test_a_drop_leaves_no_table_of_postgresql(attempt, session, target):
     assert session.execute("SELECT to_regclass(quote_ident(%s))", [target]).fetchone() == (None,)
 
 
-@pytest.mark.parametrize("store", ["postgresql"])
+@pytest.mark.parametrize("store", ["postgresql", "pyiceberg"])
 def test_a_wrong_password_is_a_refusal_that_does_not_repeat_it(attempt, change_connection, store):
     change_connection("postgresql", password="hunter2")
     code, result = attempt("write", store=store)
@@ -94,9 +94,28 @@ def test_a_wrong_password_is_a_refusal_that_does_not_repeat_it(attempt, change_c
     assert "refused the login" in result.error and "hunter2" not in result.error
 
 
-@pytest.mark.parametrize("store", ["postgresql"])
+@pytest.mark.parametrize("store", ["postgresql", "pyiceberg"])
 def test_a_server_that_is_down_is_unreachable(attempt, change_connection, store):
     change_connection("postgresql", host="127.0.0.1", port=1)
     code, result = attempt("write", store=store)
     assert (code, result.error_kind) == (3, "unreachable")
     assert "127.0.0.1:1" in result.error
+
+
+@pytest.mark.parametrize("client", ["reference", "tuned"])
+def test_a_lost_commit_of_pyiceberg_is_noticed(attempt, session, target, client):
+    """The catalog's row then names the snapshot before the last."""
+    assert attempt("write", store="pyiceberg", client=client, batch="700")[0] == 0
+    done = session.execute(
+        "UPDATE iceberg_tables SET metadata_location = previous_metadata_location WHERE table_name = %s",
+        [target],
+    )
+    assert done.rowcount == 1
+    code, result = attempt("read", store="pyiceberg", client=client)
+    assert (code, result.error_kind) == (4, "verification_failed")
+
+
+def test_a_drop_leaves_no_table_in_the_catalog_of_pyiceberg(attempt, session, target):
+    for operation in ("write", "drop"):
+        assert attempt(operation, store="pyiceberg")[0] == 0
+    assert session.execute("SELECT 1 FROM iceberg_tables WHERE table_name = %s", [target]).fetchone() is None
