@@ -113,13 +113,10 @@ class QueryStore(Store):
         times_s: dict[str, list[float]] = {}
         with attempt.measuring(clock), attempt.operation():
             for question in asked:
-                given[question], times_s[question] = [self.ask(question)], []
-                for _ in range(PASSES):
-                    before_s = clock.operation_s
-                    with clock.operation():
-                        answer = self.ask(question)
-                    times_s[question].append(clock.operation_s - before_s)
-                    given[question].append(answer)
+                try:
+                    given[question], times_s[question] = self._passes(question, clock)
+                except StoreRefused as error:
+                    raise StoreRefused(f"The question {question}: {error}") from error
         with attempt.phase("verify"):
             right = answers_for(manifest, self.key)
             for question in asked:  # a question with a wrong answer gets no figure
@@ -133,6 +130,16 @@ class QueryStore(Store):
         attempt.metric("questions", len(asked))
         said = f"{PASSES + 1} answers to each of {len(asked)} questions are right"
         return f"{said}; no answer to {', '.join(missing)}" if missing else said
+
+    def _passes(self, question: str, clock: OperationClock) -> tuple[list[Rows], list[float]]:
+        """Ask a question once untimed, and PASSES times on the clock. Return all answers, and the seconds of the timed passes."""
+        answers, times_s = [self.ask(question)], []
+        for _ in range(PASSES):
+            before_s = clock.operation_s
+            with clock.operation():
+                answers.append(self.ask(question))
+            times_s.append(clock.operation_s - before_s)
+        return answers, times_s
 
     def _delete(self, attempt: Attempt, manifest: Manifest) -> str:
         clock = OperationClock(self.cpu_s)

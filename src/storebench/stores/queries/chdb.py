@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Pod, Server
-from storebench.stores.queries.files import FOLDER, FileStore
+from storebench.stores.queries.files import FOLDER, FileStore, refusal
 from storebench.stores.queries.sql import STANDARD
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Chdb(FileStore):
         try:
             return str(self._session.query(statement, form).data())
         except RuntimeError as error:
-            raise StoreRefused(f"chDB refused: {' '.join(str(error).split())}") from error
+            raise StoreRefused(refusal("chDB", error)) from error
 
 
 def _type(field: Field) -> str:

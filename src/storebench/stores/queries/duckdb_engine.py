@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from storebench.errors import StoreRefused
 from storebench.stores.base import Server
-from storebench.stores.queries.files import FileStore
+from storebench.stores.queries.files import FileStore, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from storebench.attempt.run import Attempt
-
-FULL = "The volume is full. Ask for a larger one (volume_size), or for fewer rows"
 
 
 class DuckdbEngine(FileStore):
@@ -61,7 +58,12 @@ class DuckdbEngine(FileStore):
             raise StoreRefused(reason(error)) from error
 
     def fetch(self, statement: str) -> Sequence[Sequence[Any]]:
-        rows: Sequence[Sequence[Any]] = self.database.execute(statement).fetchall()
+        import duckdb
+
+        try:
+            rows: Sequence[Sequence[Any]] = self.database.execute(statement).fetchall()
+        except duckdb.Error as error:
+            raise StoreRefused(reason(error)) from error
         return rows
 
     def close(self) -> None:
@@ -71,6 +73,5 @@ class DuckdbEngine(FileStore):
 
 
 def reason(error: Exception) -> str:
-    """Return DuckDB's error in one line, with advice about a full volume."""
-    said = " ".join(str(error).split())
-    return f"{FULL}: {said}" if os.strerror(errno.ENOSPC) in said else f"DuckDB refused: {said}"
+    """Return DuckDB's error in one line."""
+    return refusal("DuckDB", error)

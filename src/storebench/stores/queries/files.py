@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from pathlib import Path
 from typing import ClassVar
@@ -14,6 +16,7 @@ from storebench.stores.queries.sql import SqlStore
 from storebench.stores.volume import OPTIONS
 
 FOLDER = "/data"
+FULL = "The volume is full. Ask for a larger one (volume_size), or for fewer rows"
 
 
 class FileStore(SqlStore):
@@ -49,3 +52,9 @@ class FileStore(SqlStore):
 
     def drop(self) -> None:
         """Do nothing: the drop deletes the whole volume without a pod."""
+
+
+def refusal(engine: str, error: Exception) -> str:
+    """Return an engine's error in one line, with advice about a full volume."""
+    said = " ".join(str(error).split())
+    return f"{FULL}: {said}" if os.strerror(errno.ENOSPC) in said else f"{engine} refused: {said}"

@@ -75,3 +75,11 @@ def test_a_lacking_question_has_no_figure_and_counts_as_600_seconds(attempt, stu
     assert "join_s" not in result.metrics and result.metrics["questions"] == 9
     assert result.metrics["geometric_mean_s"] > whole.metrics["geometric_mean_s"]
     assert result.verification.endswith("no answer to join")
+
+
+def test_a_refused_question_is_named(attempt, monkeypatch):
+    attempt("duckdb", "load")
+    unknown = "SELECT SUM(nothing) FROM {table}"
+    monkeypatch.setattr(Duckdb, "statements", {**Duckdb.statements, "sum": unknown})
+    with pytest.raises(StoreRefused, match=r"^The question sum: DuckDB refused: .*nothing"):
+        attempt("duckdb", "ask")
