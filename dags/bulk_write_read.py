@@ -19,7 +19,7 @@ DEFAULT_STORES = (
     "delta-kernel",
     "null",
 )
-STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg")
+STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg", "chdb")
 BATCH = Axis(
     name="batch",
     title="Batch",
