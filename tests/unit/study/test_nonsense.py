@@ -274,27 +274,10 @@ def cases() -> list[Any]:
     return [*found, *MISSPELT]
 
 
-VARIABLES = (
-    "name",
-    "operations",
-    "clients",
-    "delivers",
-    "divides",
-    "lacks",
-    "keeps_data",
-    "floor",
-    "filled_by",
-    "connection",
-    "provisioned_servers_only",
-    "elsewhere",
-    "options",
-    "figures_cover",
-    "pod",
-    "pods",
-    "packages",
-    "modules",
-    "typical",
-)
+VARIABLES = """
+    name operations clients delivers divides lacks keeps_data floor filled_by connection
+    provisioned_servers_only elsewhere options figures_cover pod pods packages modules typical
+""".split()
 
 
 @pytest.fixture
