@@ -274,10 +274,15 @@ def cases() -> list[Any]:
     return [*found, *MISSPELT]
 
 
-VARIABLES = """
-    name operations clients delivers divides lacks keeps_data floor filled_by connection
-    provisioned_servers_only elsewhere options figures_cover pod pods packages modules typical
-""".split()
+# fmt: off
+VARIABLES = (
+    "name", "operations", "clients", "delivers",
+    "divides", "lacks", "keeps_data", "floor",
+    "filled_by", "connection", "provisioned_servers_only", "elsewhere",
+    "options", "figures_cover", "pod", "pods",
+    "packages", "modules", "typical",
+)
+# fmt: on
 
 
 @pytest.fixture
