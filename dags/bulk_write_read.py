@@ -8,8 +8,7 @@ from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 
-# The stores of the original study, those that succeed them, and the floor: the stores of a run that names none.
-DEFAULT_STORES = (
+STORES = (
     "mongodb",
     "elasticsearch",
     "delta-rs",
@@ -17,8 +16,14 @@ DEFAULT_STORES = (
     "delta-standalone",
     "delta-kernel",
     "null",
+    "parquet",
+    "duckdb",
+    "postgresql",
+    "pyiceberg",
+    "chdb",
 )
-STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg", "chdb")
+# The stores of a run that names none: the stores of the original study, their successors, and the floor.
+DEFAULT_STORES = STORES[: STORES.index("null") + 1]
 BATCH = Axis(
     name="batch",
     title="Batch",
