@@ -9,8 +9,7 @@ from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.several_pods import several_pods
 
-# The stores of the original study, those that succeed them, and the floor: the stores of a run that names none.
-DEFAULT_STORES = (
+STORES = (
     "mongodb",
     "elasticsearch",
     "delta-rs",
@@ -18,8 +17,14 @@ DEFAULT_STORES = (
     "delta-standalone",
     "delta-kernel",
     "null",
+    "parquet",
+    "duckdb",
+    "postgresql",
+    "pyiceberg",
+    "chdb",
 )
-STORES = (*DEFAULT_STORES, "parquet", "duckdb", "postgresql", "pyiceberg")
+# The stores of a run that names none: the stores of the original study, their successors, and the floor.
+DEFAULT_STORES = STORES[: STORES.index("null") + 1]
 BATCH = Axis(
     name="batch",
     title="Batch",

@@ -57,12 +57,14 @@ KUBERNETES_TITLE_download := "downloading Kubernetes"
 # The images' expected build times in seconds, and their contents.
 SECONDS_python := 50
 SECONDS_columns := 60
+SECONDS_chdb := 90
 SECONDS_iceberg := 60
 SECONDS_load := 60
 SECONDS_formats := 150
 SECONDS_wendelin := 150
 SECONDS_jvm := 160
 HAS_columns := : DuckDB, Arrow, MariaDB's client
+HAS_chdb := : the engine of ClickHouse, pandas, Arrow
 HAS_iceberg := : PyIceberg, Arrow, PostgreSQL's client
 HAS_load := : Locust, the drivers of MongoDB and Cassandra
 HAS_formats := : YSON, Skiff, Protobuf, Arrow

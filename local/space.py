@@ -19,6 +19,7 @@ KEPT_GB = {
     "page": 0.3,
     "postgres": 0.5,
     "python": 2.0,
+    "image-chdb": 1.0,
     "image-columns": 0.4,
     "image-formats": 0.4,
     "image-iceberg": 0.5,

@@ -52,4 +52,4 @@ def attempted(monkeypatch, folder, study, store, operation, axes, program=(), se
     content = protocol.read(message.read_text())
     assert protocol.problem("result", content) is None
     result = AttemptResult.from_json(json.dumps(content))
-    return code, check_result(result, found, found.operation(operation))
+    return code, check_result(result, found, found.operation(operation), found.store(store).lacks)

@@ -94,7 +94,7 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
     assert [(one["name"], one["metrics"][0]) for one in study["operations"]] == [
         *RANKED_BY.items(),
     ]
-    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors"]
+    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors", "pods"]
     assert (study["dataset"]["name"], study["dataset"]["version"]) == ("", 1)
     assert not {"presets", "claims"} & study.keys(), "which have endpoints of their own"
     assert {metric["name"]: metric["better"] for metric in study["metrics"]} == {
@@ -665,7 +665,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 18
+    assert len(described) == 19
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):

@@ -283,15 +283,15 @@ def nowhere(monkeypatch):
         (["run", "--param", "rowz=5"], "Unknown parameter 'rowz'. Did you mean rows"),
         (
             ["run", "--study", "bulk"],
-            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations, queries",
         ),
         (
             ["run", "--study=bulk"],
-            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations, queries",
         ),
         (
             ["grid", "--study", "bulk"],
-            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations",
+            "Unknown study 'bulk'. There are bulk_write_read, column_scan, map_formats, parquet_copy, point_operations, queries",
         ),
         (["run", "--rows", "0"], "a whole number from 1 to 1,000,000,000"),
         (["grid", "--rows", "0"], "Rows: 0 is not a whole number from 1 to 1,000,000,000"),

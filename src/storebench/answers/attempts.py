@@ -10,7 +10,7 @@ from pydantic import Field
 
 from storebench.answers.base import Answer
 from storebench.answers.studies import CellName
-from storebench.protocol.figures import Figures
+from storebench.protocol.figures import Figures, UsageFigures
 
 Status = Literal["verified", "failed", "not_run"]
 
@@ -59,7 +59,12 @@ class Attempt(CellName, Figures):
     )
     all_memory_working_set_peak_bytes: int | None
     all_cpu_s: float | None
-    client_bound: bool | None = Field(description="None if the engine is in the pod")
+    client_pods: int | None = Field(
+        description="Number of pods that did the operation together; None if the attempt failed before its pods left their results"
+    )
+    client_bound: bool | None = Field(
+        description="Whether any of these pods was bound by its client; None if the engine is in the pod"
+    )
     service_bound: bool | None = Field(description="None if no service is in front of the store")
     server_name: str | None
     server_version: str | None
@@ -72,7 +77,19 @@ class Attempt(CellName, Figures):
     method_version: int
     code_version: str
     node: str | None
+    pod: str | None
     recorded_at: datetime
+
+
+class PodUsage(Answer, UsageFigures):
+    """The figures of a pod of an attempt: its own pod, or a row of the table `usage`."""
+
+    role: Literal["client", "executor", "server"] = Field(
+        description="`client`: the pod did the operation, or a part of it"
+    )
+    name: str = Field(description="The pod's name; empty if unknown")
+    pods: int = Field(description="More than 1 for a row with the sum of several pods")
+    client_bound: bool | None = Field(description="Whether the client was the bottleneck; None if unknown")
 
 
 class Spread(Answer):

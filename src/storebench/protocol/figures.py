@@ -234,7 +234,7 @@ class Figures(NodeFigures, PodFigures):
 @dataclass
 class UsageFigures:
     """Figures of each other pod of an attempt: pods that did parts of its operation, executors that the attempt started, and servers that
-    its run provisioned. Columns of the table `usage`. The last five figures are of parts.
+    its run provisioned. Columns of the table `usage`. The last six figures are of parts.
     """
 
     memory_peak_bytes: Annotated[int | None, Figure("bytes", "peak, page cache included")] = None
@@ -265,6 +265,10 @@ class UsageFigures:
     ] = None
     start_delay_s: Annotated[
         float | None, Figure("seconds", "time from the common begin of all parts to the begin of this part")
+    ] = None
+    waited_s: Annotated[
+        float | None,
+        Figure("seconds", "time from the end of this part to the end of the last part; 0 for the last part"),
     ] = None
 
 

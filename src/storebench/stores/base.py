@@ -146,9 +146,9 @@ class Store(ABC):
     clients: ClassVar[tuple[str, ...]] = ("reference",)
     # The form in which a reading operation hands data to the program, a text for each of `clients`; empty: not stated
     delivers: ClassVar[tuple[str, ...]] = ()
-    divides: ClassVar[
-        tuple[str, ...]
-    ] = ()  # the operations that several pods can do together (the axis `pods`)
+    # The operations that several pods can do together (the axis `pods`)
+    divides: ClassVar[tuple[str, ...]] = ()
+    lacks: ClassVar[tuple[str, ...]] = ()  # metrics of its operations that the store cannot report
     keeps_data: ClassVar[bool] = True  # False: operations leave no data to drop
     floor: ClassVar[bool] = False  # True: no store can be faster with this client
     filled_by: ClassVar[str | None] = None  # the store that does the needed operations that this store lacks

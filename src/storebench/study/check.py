@@ -86,6 +86,10 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             for place in typical.times
             if place not in axes
         )
+        yield from (
+            f"the store {name!r}: lacks has {metric!r}, {problem}"
+            for metric, problem in _lacking(study, store.lacks)
+        )
         if store.filled_by is not None and store.filled_by not in study.stores:
             near = _near(store.filled_by, study.stores)
             yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{near}"
@@ -99,6 +103,17 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             for client in axis.where.get(CLIENT, ())
             if client not in study.clients
         )
+
+
+def _lacking(study: Study, lacks: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield each metric that a store cannot lack, and the reason."""
+    reported = [name for operation in study.operations for name in operation.metrics]
+    ranking = {operation.ranked_by for operation in study.operations}
+    for metric in lacks:
+        if metric not in reported:
+            yield metric, f"which no operation reports{_near(metric, reported)}"
+        elif metric in ranking:
+            yield metric, "which ranks an operation"
 
 
 def _of_numbers(study: Study) -> Iterable[str]:

@@ -15,7 +15,7 @@ from storebench import __version__
 from storebench.airflow.compat.api_server import get_user
 from storebench.answers import figures
 from storebench.answers.artifacts import artifacts_answer
-from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, Status
+from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, PodUsage, Status
 from storebench.answers.base import Page
 from storebench.answers.claims import Claims, study_claims_answer
 from storebench.answers.grids import Grid, Parameter
@@ -137,6 +137,15 @@ def phases(
         typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
     items = figures.phases_answer(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
+
+
+@app.get("/api/pods")
+def pods(
+    read: ReadingDep, run: RunName, attempt: UUID, limit: Limit = MOST, offset: Offset = 0
+) -> Page[PodUsage]:
+    """List the pods of an attempt: its own pod as part 0, the pods that did other parts of its operation, executors, and servers."""
+    rows = read.pods(read.run_named(run)["id"], attempt, limit + 1, offset)
+    return _page(PodUsage, rows, limit, offset)
 
 
 @app.get("/api/artifacts")

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from enum import StrEnum
 from typing import Any, cast
+from uuid import UUID
 
 from psycopg import Connection, sql
 
 from storebench.answers import figures
 from storebench.errors import SpecError, quoted, unknown
 from storebench.planning.node_pools import NodePool
+from storebench.protocol.figures import FIGURES, USAGE
 from storebench.results.database.connection import Row
 from storebench.results.database.pool import lent
 from storebench.results.database.queries import Queries
@@ -53,6 +55,16 @@ FROM (
 ) AS page
 JOIN storebench.results AS v ON v.attempt_id = page.attempt_id
 ORDER BY page.place
+"""
+# The first row is the attempt's own pod, as part 0. Roles are sorted by name: client, executor, server.
+PODS = """
+SELECT pod.*, pod.client_cpu_share >= 0.9 * pod.client_cores_usable AS client_bound FROM (
+    SELECT 'client' AS role, coalesce(pod, '') AS name, 1 AS pods, 0 AS part, {of_attempt}
+    FROM storebench.attempt WHERE run_id = {run} AND id = {attempt}
+    UNION ALL
+    SELECT u.role, u.name, u.pods, u.part, {of_usage}
+    FROM storebench.usage AS u JOIN storebench.attempt AS a ON a.id = u.attempt_id WHERE a.run_id = {run} AND a.id = {attempt}
+) AS pod ORDER BY role, part, name LIMIT {limit} OFFSET {offset}
 """
 # The columns of the view `results` that need only an attempt and its cell.
 NARROW = """(
@@ -176,6 +188,31 @@ class Reading(Queries):
             key: places.get(key, len(places)) for key in {(row["study"], row["operation"]) for row in rows}
         }
 
+    def pods(self, run_id: str, attempt_id: UUID, limit: int, offset: int) -> list[Row]:
+        """Return the pods of an attempt of a run: first its own pod as part 0, then the rows of the table `usage`: the other parts by their
+        numbers, executors, and servers. Each has the figures of UsageFigures and `client_bound`.
+        """
+        names = [name for name in USAGE if name != "part"]
+        query = sql.SQL(PODS).format(
+            of_attempt=sql.SQL(", ").join(
+                sql.Identifier(name)
+                if name in FIGURES or name == "node"
+                else sql.SQL("NULL AS {}").format(sql.Identifier(name))
+                for name in names
+            ),
+            of_usage=sql.SQL(", ").join(sql.SQL("u.{}").format(sql.Identifier(name)) for name in names),
+            **{
+                name: sql.Literal(value)
+                for name, value in (
+                    ("run", run_id),
+                    ("attempt", attempt_id),
+                    ("limit", limit),
+                    ("offset", offset),
+                )
+            },
+        )
+        return self._all(query)
+
     def attempts_page(
         self,
         filters: Mapping[str, str | int],
@@ -201,13 +238,13 @@ class Reading(Queries):
             sql.SQL("position(lower({}) IN lower(v.{})) > 0").format(sql.Literal(value), sql.Identifier(name))
             for name, value in parts.items()
         ]
-        studies = self.studies().values() if axes else ()
+        studies = self.studies().values() if axes or sort.startswith(AXIS) else ()
         conditions += [self._at(studies, name, value) for name, value in axes]
         query = sql.SQL(ATTEMPTS).format(
             source=sql.SQL("storebench.results" if sort == Sort.MEMORY else NARROW),
             conditions=sql.SQL(" AND ").join(conditions),
             group=sql.SQL(ALIKE.get(sort, "")),
-            by=_by(sort),
+            by=_by(sort, studies),
             order=sql.SQL(_order(sort, descending)),
             limit=sql.Literal(limit),
             offset=sql.Literal(offset),
@@ -291,11 +328,26 @@ def _order(sort: str, descending: bool) -> str:
     return ("DESC" if descending else "ASC") + ("" if sort == Sort.RECORDED_AT else " NULLS LAST")
 
 
-def _by(sort: str) -> sql.Composable:
-    """Return the SQL sort expression. A user's text never becomes SQL."""
+def _by(sort: str, studies: Iterable[StudyRecord] = ()) -> sql.Composable:
+    """Return the SQL sort expression. A user's text never becomes SQL. `studies`: whose axes may have implied values."""
     if sort.startswith(METRIC):
         return sql.SQL("(v.metrics -> {})::double precision").format(sql.Literal(sort.removeprefix(METRIC)))
     if sort.startswith(AXIS):
-        value = sql.SQL("(v.axes ->> {})").format(sql.Literal(sort.removeprefix(AXIS)))
+        value = _value_on(sort.removeprefix(AXIS), studies)
         return sql.SQL("CASE WHEN {0} ~ '^[0-9]+$' THEN lpad({0}, 30, '0') ELSE {0} END").format(value)
     return sql.SQL("v.{}").format(sql.Identifier(Sort(sort).value))
+
+
+def _value_on(name: str, studies: Iterable[StudyRecord]) -> sql.Composable:
+    """Return the SQL for a row's value on an axis, also where the cell's key does not name the value."""
+    named = sql.SQL("(v.axes ->> {})").format(sql.Literal(name))
+    implied = [
+        sql.SQL("WHEN {} THEN {}").format(sql.Literal(study.name), values_of(study.axes, "v")[name])
+        for study in studies
+        if any(axis.name == name and axis.implied for axis in study.axes)
+    ]
+    return (
+        sql.SQL("(CASE v.study {} ELSE {} END)").format(sql.SQL(" ").join(implied), named)
+        if implied
+        else named
+    )

@@ -82,6 +82,13 @@ def test_pods_of_several_roles_may_have_one_name():
     assert check_result(verified(usage=usage), STUDY, PUT).usage == usage
 
 
+def test_a_store_may_lack_a_metric_that_it_declares():
+    bare = AttemptResult(status="verified", metrics={"puts_per_s": 5.0}, series=FIGURES["series"])
+    assert check_result(bare, STUDY, PUT, ("latency_s",)) == bare
+    for lacks in ((), ("done_bytes",)):
+        assert "The result lacks 'latency_s'" in check_result(bare, STUDY, PUT, lacks).error
+
+
 def test_a_failure_keeps_its_own_reason_where_the_database_takes_no_pod_twice():
     twice = AttemptResult(error_kind="unreachable", error="down", usage=[{"role": "server", "name": "1"}] * 2)
     found = check_result(twice, STUDY, PUT)

@@ -10,7 +10,7 @@ from local import image_keys
 
 ROOT = Path(__file__).parents[3]
 # The images that copy all code of pods.
-PODS = {"columns", "formats", "iceberg", "jvm", "load", "python", "wendelin"}
+PODS = {"chdb", "columns", "formats", "iceberg", "jvm", "load", "python", "wendelin"}
 LEFT = shutil.ignore_patterns("node_modules", "static", "__pycache__")
 
 
@@ -69,7 +69,10 @@ def original_keys(original):
         ("dags/bulk_write_read.py", set()),
         ("images/build", set()),
         ("images/python/notes", set()),  # beside the Dockerfile, and not copied
-        ("images/python/Dockerfile", {"columns", "iceberg", "load", "python"}),  # which share the file
+        (
+            "images/python/Dockerfile",
+            {"chdb", "columns", "iceberg", "load", "python"},
+        ),  # which share the file
         ("requirements/pod-python.txt", {"python"}),
         ("requirements/pod-load.txt", {"load"}),
         ("requirements/pod-go.txt", {"formats", "servers-agent", "servers-api", "servers-mongodb"}),

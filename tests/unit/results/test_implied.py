@@ -20,9 +20,21 @@ OTHER = cell("delta-rs", batch="10")
 def test_a_ranking_offers_it_and_chooses_by_it():
     known = [Known(one, True) for one in (ONE, TWO, OTHER)]
     chosen = choose(RECORD, known, Question(STUDY.name))
-    assert chosen.offered["pods"] == ["1", "2"] and chosen.axes["pods"] == ANY
+    assert chosen.offered["pods"] == ["1", "2"]
+    assert choose(RECORD, known, Question(STUDY.name, axes={"pods": ANY})).cells == [ONE, TWO, OTHER]
     assert choose(RECORD, known, Question(STUDY.name, axes={"pods": "1"})).cells == [ONE, OTHER]
     assert choose(RECORD, known, Question(STUDY.name, axes={"pods": "2"})).cells == [TWO, OTHER]
+
+
+def test_a_ranking_compares_the_number_of_pods_of_most_cells_unless_asked_otherwise():
+    four = cell("null", batch="10", pods="4")
+    for known, pods in (
+        ([ONE, TWO, OTHER], "1"),
+        ([TWO, ONE, four, cell("mongodb", batch="10", pods="4")], "4"),
+    ):
+        chosen = choose(RECORD, [Known(one, True) for one in known], Question(STUDY.name))
+        assert chosen.axes["pods"] == pods
+        assert {RECORD.values_of(one).get("pods", pods) for one in chosen.cells} == {pods}
 
 
 def test_two_numbers_of_pods_are_compared_both_ways():

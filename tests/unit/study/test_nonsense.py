@@ -158,6 +158,7 @@ class Paper(Stone):
     typical = (TypicalTime("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), TypicalTime("get", 1.0))
     delivers = ("sheets", "pulp")
     divides = ()
+    lacks = ()
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
@@ -170,7 +171,7 @@ EMPTY = {
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
     *(("Store", name) for name in ("elsewhere", "provisioned_servers_only", "packages", "modules")),
-    *(("Store", name) for name in ("delivers", "typical", "divides")),
+    *(("Store", name) for name in ("delivers", "typical", "divides", "lacks")),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion
@@ -232,6 +233,8 @@ MISSPELT = [
     ("Store", "filled_by", "ston", NEAR),
     ("Store", "figures_cover", "engin", "Did you mean 'engine'?"),
     ("Store", "delivers", ("sheets",), ""),
+    ("Store", "lacks", ("put_z",), NEAR),
+    ("Store", "lacks", ("put_s",), "which ranks an operation"),
     ("Store", "pods", "{'gett': Pod()}", NEAR),
     ("Store", "options", "{'cold': flag('Cold', 'Empty.', default='maybe')}", ""),
     ("Store", "conection", "paper", "Did you mean connection?"),
@@ -272,26 +275,15 @@ def cases() -> list[Any]:
     return [*found, *MISSPELT]
 
 
+# fmt: off
 VARIABLES = (
-    "name",
-    "operations",
-    "clients",
-    "delivers",
-    "divides",
-    "keeps_data",
-    "floor",
-    "filled_by",
-    "connection",
-    "provisioned_servers_only",
-    "elsewhere",
-    "options",
-    "figures_cover",
-    "pod",
-    "pods",
-    "packages",
-    "modules",
-    "typical",
+    "name", "operations", "clients", "delivers",
+    "divides", "lacks", "keeps_data", "floor",
+    "filled_by", "connection", "provisioned_servers_only", "elsewhere",
+    "options", "figures_cover", "pod", "pods",
+    "packages", "modules", "typical",
 )
+# fmt: on
 
 
 @pytest.fixture

@@ -72,6 +72,8 @@ def test_the_dates_of_the_study_are_those_that_backfills_have_used():
         "postgresql/tuned": "2010-02",
         "pyiceberg/reference": "2011-01",
         "pyiceberg/tuned": "2011-02",
+        "chdb/reference": "2012-01",
+        "chdb/tuned": "2012-02",
     }
 
 

@@ -146,8 +146,19 @@ def pods_of_job(client: k8s_client.CoreV1Api, namespace: str, name: str) -> list
 
 def why_not_made(client: k8s_client.CoreV1Api, namespace: str, name: str) -> str | None:
     """Return the newest reason why Kubernetes could not make a pod of a Job; None without a reason."""
-    of_job = f"involvedObject.kind=Job,involvedObject.name={name},reason=FailedCreate"
-    events = ask_again(lambda: client.list_namespaced_event(namespace, field_selector=of_job)).items
+    return _newest_message(
+        client, namespace, f"involvedObject.kind=Job,involvedObject.name={name},reason=FailedCreate"
+    )
+
+
+def why_not_scheduled(client: k8s_client.CoreV1Api, pod: k8s.V1Pod) -> str | None:
+    """Return the newest reason why no node could take a pod, which may have a node by now; None without a reason."""
+    of_pod = f"involvedObject.kind=Pod,involvedObject.name={pod.metadata.name},reason=FailedScheduling"
+    return _newest_message(client, pod.metadata.namespace, of_pod)
+
+
+def _newest_message(client: k8s_client.CoreV1Api, namespace: str, selector: str) -> str | None:
+    events = ask_again(lambda: client.list_namespaced_event(namespace, field_selector=selector)).items
     return events[-1].message if events else None
 
 

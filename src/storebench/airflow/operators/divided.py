@@ -94,12 +94,20 @@ class SeveralPodsOperator(StorebenchPodOperator):
             failures[:] = [
                 (pod, reason)
                 for pod in parts.pods_of_job(self.client, namespace, name)
-                if (reason := observe.reason_of_part(pod, self.CONTAINER))
+                if (reason := self.reason_of_part(pod))
             ]
             return bool(failures) or not lost
 
         parts.soon(known, REASON_WITHIN_S)
         return failures
+
+    def reason_of_part(self, pod: k8s.V1Pod) -> AttemptResult | None:
+        """Return why the pod of a part has failed or did not start in time; None if Kubernetes knows no reason."""
+        reason = observe.reason_of_part(pod, self.CONTAINER)
+        if reason is None and observe.is_scheduled_after(pod, self.observed, self.CONTAINER):
+            why = parts.why_not_scheduled(self.client, pod)
+            return observe.unschedulable(why) if why else None
+        return reason
 
     def why_not_made(self) -> str | None:
         """Return why Kubernetes did not make pods of the Job, such as a quota; None if it made all pods."""

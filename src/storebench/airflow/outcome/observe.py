@@ -151,6 +151,22 @@ def reason_of_part(pod: k8s.V1Pod, container: str) -> AttemptResult | None:
     return result if result.error_kind == "unschedulable" or is_waiting else None
 
 
+def unschedulable(reason: str | None) -> AttemptResult:
+    """Return the result of a pod that no node can take, with the scheduler's reason."""
+    return _failed("unschedulable", f"No node can take the pod: {reason}")
+
+
+def is_scheduled_after(pod: k8s.V1Pod, leader: k8s.V1Pod | None, container: str) -> bool:
+    """Return whether a part's pod got a node only when the leader's pod had ended and left room."""
+    ended, scheduled_at = terminated(leader, container), _scheduled_at(pod)
+    return bool(ended and ended.finished_at and scheduled_at and scheduled_at >= ended.finished_at)
+
+
+def _scheduled_at(pod: k8s.V1Pod) -> datetime | None:
+    conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
+    return _time(conditions.get("PodScheduled"), "last_transition_time")
+
+
 def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
     """Return a failure with Kubernetes' reason if Kubernetes has ended the pod; else None."""
     if pod is None:
@@ -185,7 +201,7 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
         return _ended_without_result(pod, ended)
     for condition in (pod.status and pod.status.conditions) or []:
         if condition.type == "PodScheduled" and condition.status == "False":
-            return _failed("unschedulable", f"No node can take the pod: {condition.message}")
+            return unschedulable(condition.message)
     waiting = status.state.waiting if status and status.state else None
     if waiting:
         kind = "image" if waiting.reason in IMAGE_REASONS else "infrastructure"
@@ -230,8 +246,7 @@ def phases(
     durations: dict[str, float] = {}
     if pod is not None:
         created_at = pod.metadata.creation_timestamp
-        conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
-        scheduled_at = _time(conditions.get("PodScheduled"), "last_transition_time")
+        scheduled_at = _scheduled_at(pod)
         pulled = (event for event in events if event.reason == "Pulled" and _is_of(event, container))
         pulled_at = next(map(_event_time, pulled), None)
         record = pod_record(pod, container)

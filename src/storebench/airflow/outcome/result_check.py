@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -89,18 +89,20 @@ TEXTS = (
 LENGTHS = {"histograms": ("values", "counts"), "series": ("at_s", "values")}
 
 
-def check_result(result: AttemptResult, study: Study, operation: Operation) -> AttemptResult:
+def check_result(
+    result: AttemptResult, study: Study, operation: Operation, lacks: Collection[str] = ()
+) -> AttemptResult:
     """Return the result with its texts cut to TEXT_CHARACTERS, checked against the study.
 
     A verified result with an unknown metric, without a metric of its operation, or of too large a size becomes a failure without figures.
-    A failed result keeps its error, and the scalars that the study knows.
+    A failed result keeps its error, and the scalars that the study knows. `lacks`: metrics that the store cannot report.
     """
     result = replace(result)
     result.without_secrets()
     for name in TEXTS:
         if text := getattr(result, name):
             setattr(result, name, text[:TEXT_CHARACTERS])
-    problems = list(_problems(result, study, operation))
+    problems = list(_problems(result, study, operation, lacks))
     if not problems:
         return result
     bare = replace(result, histograms={}, series={}, metrics={})
@@ -125,7 +127,9 @@ def _twice(result: AttemptResult) -> list[tuple[str, str]]:
     return [pod for pod, n in counted.items() if n > 1]
 
 
-def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iterator[str]:
+def _problems(
+    result: AttemptResult, study: Study, operation: Operation, lacks: Collection[str]
+) -> Iterator[str]:
     kinds = {metric.name: metric.kind for metric in study.metrics}
     reported: dict[str, Mapping[str, Any]] = {
         "scalar": result.metrics,
@@ -146,7 +150,7 @@ def _problems(result: AttemptResult, study: Study, operation: Operation) -> Iter
                 )
     if result.status == "verified":
         for name in operation.metrics:
-            if name not in reported[kinds[name]]:
+            if name not in reported[kinds[name]] and name not in lacks:
                 yield f"The result lacks {name!r}, a metric of the operation {operation.name}"
     for role, name in _twice(result):
         yield f"usage has the {role} {name!r} twice"

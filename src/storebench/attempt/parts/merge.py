@@ -131,4 +131,5 @@ def _usage(part: PartResult, spans: Spans | None) -> dict[str, Any]:
         "node": part.node,
         **{name: getattr(part.result, name) for name in POD_FIGURES},
         "start_delay_s": spans.delay_s(part.number) if spans else None,
+        "waited_s": spans.waited_s(part.number) if spans else None,
     }

@@ -36,6 +36,10 @@ class Spans:
         """Return the seconds from the common begin to the begin of a part."""
         return max(0.0, self.parts[number].begin_s - self.begin_s)
 
+    def waited_s(self, number: int) -> float:
+        """Return the seconds from the end of a part to the end of the last part."""
+        return max(span.end_s for span in self.parts) - self.parts[number].end_s
+
     def skew_s(self) -> float:
         """Return the largest possible difference between the begins of two parts in seconds."""
         begins = [span.begin_s for span in self.parts]

@@ -111,8 +111,11 @@ def choose(study: StudyRecord, known: Sequence[Known], asked: Question) -> Chose
 
 
 def _default(axis: Axis, candidates: Sequence[Known], values_of: Mapping[Cell, Mapping[str, str]]) -> str:
-    """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked."""
-    if not axis.where.keys().isdisjoint((STORE, CLIENT)):
+    """Return the default value of an axis. For an axis that only some stores or clients have, it is ANY: each value is ranked.
+
+    An axis with an implied value is an exception: all cells once had this value, and other values use other means, such as more pods.
+    """
+    if not axis.implied and not axis.where.keys().isdisjoint((STORE, CLIENT)):
         return ANY
     return most_of(candidates, lambda candidate: values_of[candidate.cell][axis.name])
 

@@ -6,27 +6,24 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from storebench.attempt.clock import OperationClock
-from storebench.connection import tls
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
-from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import elasticsearch_replicas, tuning
 from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
 from storebench.stores.bulk_write_read.elasticsearch_server import (
-    PORT,
-    advise,
     durability_of,
+    errors,
     identify,
     options,
-    refusal,
 )
 from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
 from storebench.stores.bulk_write_read.source import Row
@@ -352,31 +349,9 @@ class Elasticsearch(TableStore):
             view["id"] = answer["pit_id"]
             search["search_after"] = hits[-1]["sort"]
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self) -> AbstractContextManager[None]:
         """Turn the client's errors into StoreUnreachable or StoreRefused."""
-        from elastic_transport import ConnectionError, ConnectionTimeout, TransportError
-        from elasticsearch import ApiError
-        from elasticsearch.helpers import BulkIndexError
-
-        assert self.server is not None
-        where = self.server.where(PORT)
-        try:
-            yield
-        except (ConnectionError, ConnectionTimeout) as error:
-            raise StoreUnreachable(
-                f"Elasticsearch at {where} does not answer: {error.message}"
-                f"{tls.advice(error.message, self.server) or '. Is it running, and reachable from the pods?'}"
-            ) from error
-        except ApiError as error:
-            raise StoreRefused(refusal(where, self.server, error)) from error
-        except BulkIndexError as error:
-            failed = next(iter(error.errors[0].values()))
-            reason = advise(failed.get("error"))
-            count = f"{len(error.errors):,} documents of one request"
-            raise StoreRefused(f"Elasticsearch at {where} refused {count}: {reason}") from error
-        except TransportError as error:
-            raise StoreRefused(f"Elasticsearch at {where} failed: {error.message}") from error
+        return errors(self.server)
 
 
 def chunk_rows(batch: Sequence[Row], workers: int, request_bytes: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection, tls
 from storebench.connection.typed import host_list
+from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.redact import redacted
 from storebench.stores.base import Durability, Server
 
@@ -70,6 +72,33 @@ def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
         str(version.get("number", "unknown")),
         {key: value for key, value in settings.items() if value is not None},
     )
+
+
+@contextmanager
+def errors(server: Connection | None) -> Iterator[None]:
+    """Turn the client's errors into StoreUnreachable or StoreRefused."""
+    from elastic_transport import ConnectionError, ConnectionTimeout, TransportError
+    from elasticsearch import ApiError
+    from elasticsearch.helpers import BulkIndexError
+
+    assert server is not None
+    where = server.where(PORT)
+    try:
+        yield
+    except (ConnectionError, ConnectionTimeout) as error:
+        raise StoreUnreachable(
+            f"Elasticsearch at {where} does not answer: {error.message}"
+            f"{tls.advice(error.message, server) or '. Is it running, and reachable from the pods?'}"
+        ) from error
+    except ApiError as error:
+        raise StoreRefused(refusal(where, server, error)) from error
+    except BulkIndexError as error:
+        failed = next(iter(error.errors[0].values()))
+        reason = advise(failed.get("error"))
+        count = f"{len(error.errors):,} documents of one request"
+        raise StoreRefused(f"Elasticsearch at {where} refused {count}: {reason}") from error
+    except TransportError as error:
+        raise StoreRefused(f"Elasticsearch at {where} failed: {error.message}") from error
 
 
 def refusal(where: str, server: Connection, error: ApiError) -> str:

@@ -11,7 +11,7 @@ from storebench.dataset.checksum import TableChecksum
 
 @dataclass(frozen=True)
 class Tally:
-    """What one part did, or all parts. `rows`: number of rows written or seen. `seen`: the checksum of the rows of the second pass of a divided
+    """Count the rows of one part, or of all parts. `rows`: number of rows written or seen. `seen`: the checksum of the rows of the second pass of a divided
     read; None for a write and for an undivided read, whose rows are verified as a whole."""
 
     rows: int

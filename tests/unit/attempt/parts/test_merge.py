@@ -81,6 +81,9 @@ def test_a_part_is_a_row_and_servers_are_not_counted_again():
     row = found.usage[1]
     assert (row["part"], row["node"], row["cpu_s"], row["client_cpu_share"]) == (1, "node-1", 3.0, 0.9)
     assert row["start_delay_s"] == pytest.approx(0.25)
+    assert row["waited_s"] == 0.0, "it ended last"
+    early = merged(AttemptResult(), AttemptResult(), AttemptResult(), spans=spans(0.5, 0.25, 0.0)).usage
+    assert [row["waited_s"] for row in early] == [0.25, 0.5], "the leader ended last"
 
 
 @pytest.mark.parametrize(("late_s", "doubted"), [(0.05, False), (0.2, True)])

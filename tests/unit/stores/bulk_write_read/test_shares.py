@@ -216,7 +216,7 @@ def test_the_parts_of_a_read_see_the_files_of_one_version(monkeypatch, tmp_path,
 
 
 def test_an_exchange_ends_all_parts_when_the_leader_fails():
-    """What the tests of divided operations rely on."""
+    """The tests of divided operations rely on this exchange."""
     exchange = Exchange(2)
     errors = []
 

@@ -19,7 +19,7 @@ from tests.given_back import same, source_of
 DELTA = {"delta-rs", "delta-spark", "delta-standalone", "delta-kernel"}
 JAVA = {"delta-standalone", "delta-kernel"}
 # Stores with a client that reads the source as typed Arrow tables, which have microseconds
-TYPED = {"parquet", "duckdb", "postgresql", "pyiceberg"}
+TYPED = {"parquet", "duckdb", "postgresql", "pyiceberg", "chdb"}
 OWN = [
     Field(name, kind, "", scale=scale, precision=precision)
     for name, (kind, precision, scale) in TYPES.items()
@@ -79,13 +79,14 @@ def dated(kind, earliest, latest, scale=None):
 
 
 TIMES = {
-    "the end of time": (dated("timestamp", "2024-05-06T07:08:09Z", "9999-12-31T23:59:59Z"), set()),
-    "an open end": (dated("date", "2024-05-06", "9999-12-31"), set()),
-    "the first Gregorian day": (dated("date", "1582-10-15", "2024-05-06"), set()),
-    "the day before": (dated("date", "1582-10-14", "2024-05-06"), {"delta-standalone"}),
+    "the end of time": (dated("timestamp", "2024-05-06T07:08:09Z", "9999-12-31T23:59:59Z"), {"chdb"}),
+    "an open end": (dated("date", "2024-05-06", "9999-12-31"), {"chdb"}),
+    "the last day of ClickHouse": (dated("date", "1900-01-01", "2299-12-31"), set()),
+    "the first Gregorian day": (dated("date", "1582-10-15", "2024-05-06"), {"chdb"}),
+    "the day before": (dated("date", "1582-10-14", "2024-05-06"), {"delta-standalone", "chdb"}),
     "the Middle Ages": (
         dated("timestamp", "1500-01-01T00:00:00Z", "2024-05-06T07:08:09Z"),
-        {"delta-standalone"},
+        {"delta-standalone", "chdb"},
     ),
     "milliseconds": (dated("timestamp", "2024-05-06T07:08:09.123Z", "2024-05-06T07:08:09.124Z", 3), set()),
     "microseconds": (

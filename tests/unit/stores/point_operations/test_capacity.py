@@ -77,7 +77,7 @@ def test_a_known_capacity_is_found_within_the_tolerance(slo_s):
 
 
 def test_a_capacity_that_falls_in_the_middle_is_marked_and_the_lower_one_is_found():
-    """It falls at any moment after a rate that the lower capacity does not reach has held."""
+    """The capacity falls after a step has held whose rate is above the lower capacity."""
     marked = within = 0
     for seed in range(SEARCHES):
         usual = Queue(seed)
@@ -115,7 +115,7 @@ def test_a_first_rate_above_the_capacity_leads_down():
 
 
 def test_failed_requests_break_the_limit_although_99_of_100_are_in_time():
-    """From 1,000 a second on, one request of 200 fails, and one of 1,000 may."""
+    """From 1,000 requests per second on, one request of 200 fails. The limit is one request of 1,000."""
 
     def answers(rate, count):
         return np.where((np.arange(count) % 200 == 0) & (rate > 1_000), np.inf, 0.001)

@@ -126,6 +126,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pods
+         * @description List the pods of an attempt: its own pod as part 0, the pods that did other parts of its operation, executors, and servers.
+         */
+        get: operations["pods_api_pods_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts": {
         parameters: {
             query?: never;
@@ -603,8 +623,13 @@ export interface components {
             /** All Cpu S */
             all_cpu_s: number | null;
             /**
+             * Client Pods
+             * @description Number of pods that did the operation together; None if the attempt failed before its pods left their results
+             */
+            client_pods: number | null;
+            /**
              * Client Bound
-             * @description None if the engine is in the pod
+             * @description Whether any of these pods was bound by its client; None if the engine is in the pod
              */
             client_bound: boolean | null;
             /**
@@ -635,6 +660,8 @@ export interface components {
             code_version: string;
             /** Node */
             node: string | null;
+            /** Pod */
+            pod: string | null;
             /**
              * Recorded At
              * Format: date-time
@@ -1648,6 +1675,15 @@ export interface components {
             /** More */
             more: boolean;
         };
+        /** Page[PodUsage] */
+        Page_PodUsage_: {
+            /** Items */
+            items: components["schemas"]["PodUsage"][];
+            /** Offset */
+            offset: number;
+            /** More */
+            more: boolean;
+        };
         /** Page[Turn] */
         Page_Turn_: {
             /** Items */
@@ -1721,6 +1757,113 @@ export interface components {
             params: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * PodUsage
+         * @description The figures of a pod of an attempt: its own pod, or a row of the table `usage`.
+         */
+        PodUsage: {
+            /**
+             * Memory Peak Bytes
+             * @description peak, page cache included
+             */
+            memory_peak_bytes: number | null;
+            /**
+             * Memory Working Set Peak Bytes
+             * @description peak without inactive page cache
+             */
+            memory_working_set_peak_bytes: number | null;
+            /**
+             * Cpu S
+             * @description CPU time
+             */
+            cpu_s: number | null;
+            /**
+             * Oom Kills
+             * @description processes that the kernel killed because of too little memory
+             */
+            oom_kills: number | null;
+            /**
+             * Throttled S
+             * @description time in which a CPU limit stopped the pod
+             */
+            throttled_s: number | null;
+            /**
+             * Throttled Periods
+             * @description periods in which a CPU limit stopped the pod
+             */
+            throttled_periods: number | null;
+            /**
+             * Read Bytes
+             * @description bytes read from disk
+             */
+            read_bytes: number | null;
+            /**
+             * Written Bytes
+             * @description bytes written to disk
+             */
+            written_bytes: number | null;
+            /**
+             * Data Bytes
+             * @description size of the pod's data on disk
+             */
+            data_bytes: number | null;
+            /**
+             * Restarts
+             * @description restarts of the pod's process
+             */
+            restarts: number | null;
+            /**
+             * Part
+             * @description number of the part that the pod did; part 0 is the attempt's own pod
+             */
+            part: number | null;
+            /**
+             * Node
+             * @description node of the pod that did a part
+             */
+            node: string | null;
+            /**
+             * Client Cpu Share
+             * @description cores that the client kept busy
+             */
+            client_cpu_share: number | null;
+            /**
+             * Client Cores Usable
+             * @description cores that the client could have kept busy
+             */
+            client_cores_usable: number | null;
+            /**
+             * Start Delay S
+             * @description time from the common begin of all parts to the begin of this part
+             */
+            start_delay_s: number | null;
+            /**
+             * Waited S
+             * @description time from the end of this part to the end of the last part; 0 for the last part
+             */
+            waited_s: number | null;
+            /**
+             * Role
+             * @description `client`: the pod did the operation, or a part of it
+             * @enum {string}
+             */
+            role: "client" | "executor" | "server";
+            /**
+             * Name
+             * @description The pod's name; empty if unknown
+             */
+            name: string;
+            /**
+             * Pods
+             * @description More than 1 for a row with the sum of several pods
+             */
+            pods: number;
+            /**
+             * Client Bound
+             * @description Whether the client was the bottleneck; None if unknown
+             */
+            client_bound: boolean | null;
         };
         /**
          * Preset
@@ -2472,10 +2615,12 @@ export type PageAttempt = components['schemas']['Page_Attempt_'];
 export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
 export type PageCellPhases = components['schemas']['Page_CellPhases_'];
+export type PagePodUsage = components['schemas']['Page_PodUsage_'];
 export type PageTurn = components['schemas']['Page_Turn_'];
 export type ParamRecord = components['schemas']['ParamRecord'];
 export type Parameter = components['schemas']['Parameter'];
 export type Part = components['schemas']['Part'];
+export type PodUsage = components['schemas']['PodUsage'];
 export type Preset = components['schemas']['Preset'];
 export type RankedCell = components['schemas']['RankedCell'];
 export type RankedDataset = components['schemas']['RankedDataset'];
@@ -2681,6 +2826,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_CellPhases_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    pods_api_pods_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
+                run: string;
+                attempt: string;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PodUsage_"];
                 };
             };
             /** @description Validation Error */
@@ -3148,6 +3328,7 @@ export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
 export const metricMergeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["merge"]> = ["sum", "max", "span", "leader"];
 export const partSideValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Part"]["side"]> = ["A", "B", "both"];
+export const podUsageRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PodUsage"]["role"]> = ["client", "executor", "server"];
 export const rankedCellVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RankedCell"]["verdict"]> = ["the best", "better", "worse", "the same", "cannot tell"];
 export const rankingBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["better"]> = ["lower", "higher", "neither"];
 export const rankingIncludedValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["included"]> = ["floor", "client-bound", "service-bound", "unlike"];

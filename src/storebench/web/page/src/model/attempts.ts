@@ -22,7 +22,8 @@ const clientCpu = (attempt: Attempt) => cores(attempt.client_cpu_share, attempt.
 /** Return the cores that the busiest service in front of the store used, and the cores that it could use. */
 const serviceCpu = (attempt: Attempt) => cores(attempt.service_cpu_share, attempt.service_cores_usable);
 
-function cores(used: number | null, usable: number | null): string {
+/** Describe the used and the usable cores. */
+export function cores(used: number | null, usable: number | null): string {
   return used === null || usable === null ? NONE : `${used.toFixed(2)} of ${Number(usable.toFixed(2))}`;
 }
 

@@ -2,20 +2,24 @@ import { logLink } from "../../api/airflow";
 import { all, get } from "../../api/api";
 import { useLoaded } from "../../api/loading";
 import { withStudy } from "../../api/study";
-import type { CellPhases, Study, Turn } from "../../api/types";
+import type { CellPhases, PodUsage, Study, Turn } from "../../api/types";
 import { Phases } from "../../charts/PhaseCharts";
 import { cellLabel } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { moment, remark } from "../../model/format";
 import { toAttempts, toHistory } from "../../model/lead";
+import { isDivided } from "../../model/parts";
 import { titleOfOperation } from "../../model/study";
 import { Lead } from "../../ui/Lead";
 import { Ready } from "../../ui/States";
+import { Parts } from "./Parts";
 
 interface Loaded {
   study: Study;
   cells: CellPhases[];
   turns: Turn[];
+  /** The pods of an attempt whose operation several pods did; else empty. */
+  pods: PodUsage[];
 }
 
 async function load(run: string, attempt: string, signal: AbortSignal): Promise<Loaded> {
@@ -24,10 +28,12 @@ async function load(run: string, attempt: string, signal: AbortSignal): Promise<
     all("/api/turns", { run, limit: 500 }, signal),
   ]);
   const { study, items } = await withStudy(phases.items, signal);
-  return { study, cells: items, turns };
+  const divided = items.some(({ attempt }) => isDivided(attempt));
+  const pods = divided ? await all("/api/pods", { run, attempt, limit: 500 }, signal) : [];
+  return { study, cells: items, turns, pods };
 }
 
-/** Show the phases of one attempt, and links to its log, cell and run. */
+/** Show one attempt: its phases, the parts of an operation that several pods did, and links to its log, cell and run. */
 export function AttemptView({ run, attempt, choice }: { run: string; attempt: string; choice: Choice }) {
   const loaded = useLoaded((signal) => load(run, attempt, signal), `attempt ${run} ${attempt}`);
   return (
@@ -35,6 +41,9 @@ export function AttemptView({ run, attempt, choice }: { run: string; attempt: st
       {(shown) => (
         <>
           <About {...shown} choice={choice} />
+          {shown.cells.slice(0, shown.pods.length ? 1 : 0).map(({ attempt }) => (
+            <Parts key={attempt.attempt_id} attempt={attempt} pods={shown.pods} />
+          ))}
           {shown.cells.length ? <Phases of={{ data: shown }} choice={choice} single /> : null}
         </>
       )}
