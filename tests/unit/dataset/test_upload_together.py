@@ -10,11 +10,12 @@ from storebench.dataset.generate import header
 from storebench.dataset.manifest import Manifest, dataset_key, manifest_key
 from storebench.dataset.together import SentRange, read_back
 from storebench.dataset.upload import ensure_dataset
-from storebench.errors import StoreRefused
+from storebench.errors import PartFailed, StoreRefused
 from tests import dataset_pods
 from tests.dataset_pods import DAMAGED, FOLDER, PART_ROWS, REFUSED, STALL, STALLED, FolderS3
 
 ROWS, SEED = 1000, 42
+FAILED = PartFailed.exit_code
 ENDLESS_S = 3600  # a leader that waits for its followers hangs
 DATA, MANIFEST = dataset_key(ROWS, SEED), manifest_key(ROWS, SEED)
 
@@ -87,10 +88,10 @@ def test_a_killed_part_leaves_no_dataset_and_is_named(s3, pods):
     assert s3.uploads(), "the test would show nothing: no upload is under way"
     running[2].kill()
     code, message, output = all_of(running[0])
-    assert (code, message) == (1, "")
+    assert (code, message) == (FAILED, "")
     assert "part 2 of 3 (pod pod-2, node node-2) ended without a reason" in output
     code, _, output = all_of(running[1])
-    assert code == 1 and "part 2 of 3 (pod pod-2, node node-2)" in output
+    assert code == FAILED and "part 2 of 3 (pod pod-2, node node-2)" in output
     assert s3.uploads() == [] and s3.keys() == []
 
 
@@ -100,14 +101,14 @@ def test_a_killed_leader_leaves_no_upload(s3, pods):
     assert s3.uploads()
     running[0].kill()
     code, _, output = all_of(running[1])
-    assert code == 1 and "the leader of part 1 of 2 (127.0.0.1) ended without a reason" in output
+    assert code == FAILED and "the leader of part 1 of 2 (127.0.0.1) ended without a reason" in output
     assert s3.uploads() == [] and s3.keys() == []
 
 
 def test_a_part_that_s3_refuses_is_named_with_the_reason(s3, pods):
     running = pods(2, **{REFUSED: 1})
     code, _, output = all_of(running[0])
-    assert code == 1
+    assert code == FAILED
     assert "part 1 of 2 (pod pod-1, node node-1) failed (store_failed): S3 refused s3://b/" in output
     assert "SlowDown" in all_of(running[1])[2]
     assert s3.uploads() == [] and s3.keys() == []
@@ -115,7 +116,7 @@ def test_a_part_that_s3_refuses_is_named_with_the_reason(s3, pods):
 
 def test_a_part_that_does_not_come_leaves_no_upload(s3, pods):
     code, _, output = all_of(pods(2, missing=[1], wait_s=1)[0])
-    assert code == 1 and "Part 1 of 2 did not come within 1 s" in output
+    assert code == FAILED and "Part 1 of 2 did not come within 1 s" in output
     assert s3.uploads() == [] and s3.keys() == []
 
 
