@@ -14,7 +14,16 @@ export const unknownStudy = (name: string): Study => ({
   stores: [],
   charts: [],
   params: [],
-  dataset: { name: "", version: 0, text: "", row_bytes: 0, max_rows: 0, axes: [], custom_file: null, divides: false },
+  dataset: {
+    name: "",
+    version: 0,
+    text: "",
+    row_bytes: 0,
+    max_rows: 0,
+    axes: [],
+    custom_file: null,
+    divides: false,
+  },
   rows: 1,
 });
 
