@@ -60,6 +60,7 @@ def test_a_short_password_is_cut_out_as_a_word_and_cuts_no_word_apart():
 def test_an_error_has_no_secret_of_any_stores_connection(name):
     """Whatever a client says: the error that its store makes of it is a StorebenchError, or becomes a result's text."""
     place = {} if name == "s3" else {"host": "db"}
+    place |= {"schema": "bench"} if name == "postgresql" else {}
     extra = {"aws_session_token": TOKEN} if name == "s3" else {}
     try:
         Connection(name, **place, login="bench", password=SECRET, extra=extra)

@@ -139,7 +139,7 @@ def price(
     currency: str,
     format_: str,
 ) -> None:
-    """Print the price of a verified GB in CPU and memory, or of a rate.
+    """Print the price of a verified GB, or of a rate.
 
     For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods, not of the stores'
     servers: clients are ranked among clients, and engines inside pods among engines.

@@ -75,7 +75,7 @@ def test_parts_begin_together_and_a_late_part_shows(together, logs):
     assert prompt_s < DELAY_S / 2
 
     whole, _ = together(2, **{DELAYED: 1})
-    assert DELAY_S <= whole.start_skew_s < DELAY_S + 0.2
+    assert DELAY_S - 0.05 < whole.start_skew_s < DELAY_S + 0.2  # the other part also begins a little late
     (row,) = [row for row in whole.usage if row["role"] == "client"]
     assert DELAY_S <= row["start_delay_s"] < DELAY_S + 0.2
     assert "the 2 parts began up to 3" in whole.perhaps_disturbed
