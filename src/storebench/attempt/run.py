@@ -27,7 +27,7 @@ from storebench.attempt.usage import CpuSeconds, boot_id, sum_of
 from storebench.connection import Connection
 from storebench.errors import PartFailed, SpecError, StorebenchError
 from storebench.s3 import client_for
-from storebench.servers.watch import SET, Watch
+from storebench.servers.watch import SET, ServersUsed, Watch
 from storebench.stores import load
 from storebench.stores.base import Durability, Store
 from storebench.study.reserved import DROP
@@ -125,7 +125,8 @@ class Attempt:
     def measuring(self, clock: OperationClock) -> Iterator[None]:
         """Measure memory, CPU and servers inside the block, also if the block fails. A later verification is not part of these figures."""
         self._clock = clock
-        self._watch.begin()
+        if self.part.leads:  # a server's agent measures for one pod at a time
+            self._watch.begin()
         try:
             yield
         finally:
@@ -263,7 +264,7 @@ class Attempt:
     def _take_figures(self) -> None:
         store, clock = self._store, self._clock
         self._sampler.stop()
-        servers = self._watch.end()
+        servers = self._watch.end() if self.part.leads else ServersUsed()
         self.result.usage = [*store.usage(), *servers.rows]
         self._disturbances += servers.disturbances
         self.result.disturbed = "; ".join([*store.disturbances(), *self._disturbances]) or None
