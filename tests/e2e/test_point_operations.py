@@ -14,9 +14,11 @@ FEW = ("users=5", "spawn_rate=10", "warmup_s=2", "duration_s=5")
 def test_entities_are_written_and_read_in_mongodb_and_in_cassandra():
     params = [part for one in FEW for part in ("--param", one)]
     chosen = ("--stores", "mongodb,cassandra@one", "--axis", "consistency=one", "--rows", "1000", *params)
-    code, text, rows = run("--study", "point_operations", "--clients", "direct", *chosen)
-    assert (code, len(rows)) == (0, 6), text
+    several = ("--axis", "pods=1,2", "--param", 'pod_memory="1Gi"')  # by one pod, and by two pods together
+    code, text, rows = run("--study", "point_operations", "--clients", "direct", *chosen, *several)
+    assert (code, len(rows)) == (0, 12), text
     for row in rows:
+        assert row["client_pods"] == (2 if "pods=2" in row["cell_key"] else 1)
         assert row["status"] == "verified", row["error"]
         metrics = row["metrics"]
         if row["operation"] != "fill":

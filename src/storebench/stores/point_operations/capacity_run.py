@@ -90,6 +90,9 @@ def find_capacity(generators: Generators, load: Load, begin_s: float, agree: Agr
         _settle(generators, load)
         answered = generators.answered(part)
         in_time, failed = agree(f"step {part}", [answered.in_time, answered.failed], _added)
+        # Between two steps, when no request is in flight
+        said = f"{in_time:,} requests answered in time, {failed:,} failed"
+        print(f"step {part}: {probe.rate:.5g} per second for {probe.seconds:.3g} s: {said}", flush=True)
         tried.append(Tried(step, in_time, cores))
         search.tell(in_time, failed)
     generators.end()
