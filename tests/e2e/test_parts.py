@@ -55,12 +55,6 @@ def test_two_pods_do_an_operation_and_it_is_one_verified_row(cluster):
         assert row["client_pods"] == 2 and row["start_skew_s"] >= 0
 
 
-def test_one_pod_has_the_cells_key_of_before_and_no_job():
-    code, text, rows = run("--stores", "null", "--axis", "batch=500", "--axis", "pods=1", *SMALL)
-    assert code == 0, text
-    assert all("pods" not in row["cell_key"] for row in rows)
-
-
 def test_a_part_that_dies_fails_the_attempt_by_its_name(cluster):
     """The dataset is large enough that the part is killed while it works."""
     with ThreadPoolExecutor(1) as pool:
@@ -75,7 +69,7 @@ def test_a_part_that_dies_fails_the_attempt_by_its_name(cluster):
 
 def test_a_part_that_no_node_can_take_is_named_with_the_reason():
     """A node of two cores takes one pod of 1.1 cores."""
-    large = ("--param", 'pod_cpu="1100m"', "--param", 'pod_memory="1Gi"', "--param", "startup_timeout_s=30")
+    large = ("--param", 'pod_cpu="1100m"', "--param", 'pod_memory="1Gi"', "--param", "startup_timeout_s=15")
     code, text, rows = run("--stores", "null", "--axis", "batch=500", "--axis", "pods=2", *large)
     assert code != 0, text
     errors = [row["error"] for row in rows if row["status"] == "failed"]

@@ -134,7 +134,12 @@ TIMES = {
     "nanoseconds": ["2024-05-06T07:08:09.123456789Z"],
 }
 PLACES = {"milliseconds": 3, "microseconds": 6, "nanoseconds": 9}  # of a second
-KEPT = {"elasticsearch": 3, "delta-rs": 6, "postgresql": 6, "pyiceberg": 6}  # what other stores keep has no end
+KEPT = {
+    "elasticsearch": 3,
+    "delta-rs": 6,
+    "postgresql": 6,
+    "pyiceberg": 6,
+}  # what other stores keep has no end
 
 
 @pytest.mark.parametrize("case", TIMES)
