@@ -11,7 +11,16 @@ from storebench.attempt.termination import VARIABLE as MESSAGE
 
 MOST_S = 60  # a process that lives longer has hung
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.forked"])
+_preloaded = []
+
+
+def preload(*modules):
+    """Let the server of forks import these modules, too. A process has one such server, so all tests share the list."""
+    _preloaded.extend(module for module in modules if module not in _preloaded)
+    FORKS.set_forkserver_preload(_preloaded)
+
+
+preload("tests.forked")
 
 
 class ForkedPod:

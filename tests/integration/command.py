@@ -4,7 +4,6 @@ A server of forks imports the libraries of the stores once: in a new interpreter
 `test_attempt.py` starts the real program, too.
 """
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import boto3
 
 from storebench.stores import load
 from storebench.study import studies
+from tests.forks import FORKS, preload
 
 
 def _libraries():
@@ -24,17 +24,14 @@ def _libraries():
     return sorted({module for store in classes for module in (store.__module__, *store.modules)})
 
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
-    [
-        "pytest",
-        "smart_open",
-        "storebench.cli",
-        "storebench.attempt.run",
-        "storebench.dataset.custom_file",
-        __name__,
-        *_libraries(),
-    ]
+preload(
+    "pytest",
+    "smart_open",
+    "storebench.cli",
+    "storebench.attempt.run",
+    "storebench.dataset.custom_file",
+    __name__,
+    *_libraries(),
 )
 boto3.client("s3", region_name="us-east-1")  # boto3's default session keeps the description of S3's API
 
@@ -42,7 +39,7 @@ boto3.client("s3", region_name="us-east-1")  # boto3's default session keeps the
 def run_command(arguments, environment, timeout_s=180):
     """Run `storebench` with these arguments and this environment. Return its exit code, and its output as text."""
     with tempfile.NamedTemporaryFile() as output:
-        process = _FORKS.Process(target=_become, args=(arguments, dict(environment), output.name))
+        process = FORKS.Process(target=_become, args=(arguments, dict(environment), output.name))
         process.start()
         process.join(timeout_s)
         if process.is_alive():
