@@ -47,7 +47,9 @@ FORBIDDEN = [
     ("patch", "", "nodes"),  # its taints
     ("impersonate", "", "users"),
     *(("create", "apps", kind) for kind in ("deployments", "daemonsets", "replicasets")),
-    ("create", "batch", "jobs"),
+    # The pods of a divided operation are made and removed as a Job, and never changed or looked into.
+    *((verb, "batch", "jobs") for verb in ("get", "list", "patch", "update", "deletecollection")),
+    ("create", "batch", "cronjobs"),
     *(
         (verb, "rbac.authorization.k8s.io", kind)
         for verb in ("create", "patch", "bind", "escalate")
@@ -76,6 +78,7 @@ ALLOWED = {
         ("delete", "secrets"),
         *((verb, "apps/statefulsets") for verb in ("create", "list", "delete")),
         *((verb, "networking.k8s.io/networkpolicies") for verb in ("create", "delete")),
+        *((verb, "batch/jobs") for verb in ("create", "delete")),
         *(
             (verb, kind)
             for verb in ("create", "list", "delete")
