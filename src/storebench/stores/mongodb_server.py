@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
 
 from storebench.connection import Connection, tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
+
+if TYPE_CHECKING:
+    from pymongo import MongoClient
+    from pymongo.collection import Collection
+    from pymongo.database import Database
 
 # MongoDB's error codes: a refused login; a mongos without a shard's primary, such as during an election
 LOGIN_FAILED, NO_PRIMARY = 18, 133
@@ -115,6 +120,37 @@ def identify(
             settings["storage_engine"] = engine
         return Server("MongoDB", str(build["version"]), settings | {"git": build["gitVersion"]})
     return Server("unknown server of the MongoDB protocol", str(build.get("version", "unknown")), settings)
+
+
+def described(client: MongoClient[Any]) -> Server:
+    """Ask the server for its identity. A command that the login may not use leaves its refusal in the settings."""
+    from pymongo.errors import OperationFailure
+
+    def answer(command: str) -> Mapping[str, Any] | str:
+        try:
+            return client.admin.command(command)
+        except OperationFailure as error:
+            return f"refused, code {error.code}"
+
+    answers = [answer(command) for command in ("serverStatus", "hostInfo")]
+    return identify(client.admin.command("buildInfo"), *answers)
+
+
+def drop(collection: Collection[Any]) -> None:
+    """Remove a collection. The server always acknowledges the drop, which must end before the next write."""
+    from pymongo import WriteConcern
+
+    collection.with_options(write_concern=WriteConcern()).drop()
+
+
+def size_bytes(database: Database[Any], collection: str) -> int | None:
+    """Return the bytes of a collection with its indexes; None if the server does not report both, or the login may not ask."""
+    from pymongo.errors import PyMongoError
+
+    with suppress(PyMongoError, KeyError):
+        stats = database.command("collStats", collection)
+        return int(stats["storageSize"] + stats["totalIndexSize"])
+    return None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ COMPOSE = Path(os.environ.get("STOREBENCH_HOME", "/nowhere"), "bin", "docker-com
 TEMPLATE = ROOT / "deploy" / "compose" / "env.template"
 PUBLISHED = "docker-compose.yaml"
 STANDINS = "deploy/compose/standins.yaml"
-# A job that ends, and the one that must mount and make network links.
+# Jobs that end, and the service that mounts file systems and makes network links.
 NOT_LIMITED = {"airflow-init", "kubernetes-access", "bench"}
 PRIVILEGED = "kubernetes"
 IMAGE_HAS = {

@@ -10,7 +10,7 @@ from storebench.errors import SpecError
 from storebench.s3 import client_for, hadoop_settings
 from storebench.servers.topology import CHECKOUT_SERVERS, find
 from storebench.stores.bulk_write_read.delta import storage_options
-from storebench.stores.bulk_write_read.elasticsearch_server import options
+from storebench.stores.elasticsearch_server import options
 from storebench.stores.mongodb_server import uri
 from tests.certificates import authority
 

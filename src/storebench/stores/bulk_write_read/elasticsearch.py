@@ -15,18 +15,18 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused
+from storebench.stores import elasticsearch_server
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import elasticsearch_replicas, tuning
 from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
-from storebench.stores.bulk_write_read.elasticsearch_server import (
-    durability_of,
+from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
+from storebench.stores.bulk_write_read.source import Row
+from storebench.stores.elasticsearch_server import (
     errors,
     identify,
     options,
 )
-from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
-from storebench.stores.bulk_write_read.source import Row
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch as Client
@@ -94,8 +94,8 @@ class Elasticsearch(TableStore):
     _opened: str | None = None  # the point in time of all parts that this part has opened
 
     def connect(self) -> None:
-        from elasticsearch import ApiError, OrjsonSerializer
         from elasticsearch import Elasticsearch as Client
+        from elasticsearch import OrjsonSerializer
 
         assert self.server is not None
         more: dict[str, Any] = {} if self.client == "reference" else {"serializer": OrjsonSerializer()}
@@ -105,12 +105,9 @@ class Elasticsearch(TableStore):
             max_retries=0,  # no silent retries: they would be part of the measured time
             **more,
         )
-        self._nodes: Mapping[str, Any] = {}
         with self._errors():
             self._info = dict(self._client.info())
-            # A login may lack the permission to monitor, and a serverless project shows no nodes.
-            with suppress(ApiError):
-                self._nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
+            self._nodes = elasticsearch_server.nodes_of(self._client)
         if self.client == "tuned":
             self._tuning = tuning.for_elasticsearch(self._nodes)
 
@@ -121,13 +118,8 @@ class Elasticsearch(TableStore):
         return self._tuning
 
     def durability(self) -> Durability:
-        from elasticsearch import ApiError
-
-        settings: Mapping[str, Any] = {}
-        with self._errors(), suppress(ApiError):  # a login may lack the permission
-            answer = self._client.indices.get_settings(index=self.target, include_defaults=True)
-            settings = answer[self.target]
-        return durability_of(settings)
+        with self._errors():
+            return elasticsearch_server.durability_of_index(self._client, self.target)
 
     def server_processes(self) -> Mapping[str, float]:
         from elasticsearch import ApiError, TransportError
@@ -141,23 +133,14 @@ class Elasticsearch(TableStore):
         return {}
 
     def server_cpu_s(self) -> float | None:
-        from elasticsearch import ApiError, TransportError
-
-        with suppress(ApiError, TransportError, KeyError):
-            nodes = self._client.nodes.stats(metric=["process"])["nodes"]
-            return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes.values()) / 1000
-        return None
+        return elasticsearch_server.cpu_s(self._client)
 
     def prepare(self) -> None:
         self.drop()
         mappings, settings = index_of(self.client, self.source.schema)
         with self._errors():
             made = self._client.indices.create(index=self.target, mappings=mappings, settings=settings)
-        if not made["shards_acknowledged"]:
-            raise StoreRefused(
-                f"Elasticsearch did not start the shard of the index {self.target} within 30 s. Its disk is probably fuller than"
-                " the low watermark allows. GET /_cluster/allocation/explain says why"
-            )
+        elasticsearch_server.check_started(made, self.target)
         if "replicas_while_loading" in self._tuning:
             with self._errors():
                 self._lifted = elasticsearch_replicas.lift(self._client, self.target)
@@ -301,13 +284,7 @@ class Elasticsearch(TableStore):
         return f"search_after over {'slices of ' if sliced else ''}a point in time"
 
     def size_bytes(self) -> int | None:
-        from elasticsearch import ApiError, TransportError
-
-        # A login may lack the permission to monitor. A serverless project reports no sizes.
-        with suppress(ApiError, TransportError, KeyError):
-            stats = self._client.indices.stats(index=self.target, metric="store")
-            return int(stats["_all"]["total"]["store"]["size_in_bytes"])
-        return None
+        return elasticsearch_server.size_bytes(self._client, self.target)
 
     def drop(self) -> None:
         with self._errors():

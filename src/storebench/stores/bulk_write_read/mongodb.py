@@ -14,6 +14,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused
+from storebench.stores import mongodb_server
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import tuning
 from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns
@@ -278,19 +279,11 @@ class MongoDB(TableStore):
         return "pymongo find() of raw BSON, decoded" if tuned else "pymongo find()"
 
     def size_bytes(self) -> int | None:
-        from pymongo.errors import PyMongoError
-
-        # A user may lack the permission. Some servers of the protocol do not report both figures.
-        with suppress(PyMongoError, KeyError):
-            stats = self._collection.database.command("collStats", self.target)
-            return int(stats["storageSize"] + stats["totalIndexSize"])
-        return None
+        return mongodb_server.size_bytes(self._collection.database, self.target)
 
     def drop(self) -> None:
-        from pymongo import WriteConcern
-
-        with errors(self.server):  # always acknowledged: the drop must end before the next write
-            self._collection.with_options(write_concern=WriteConcern()).drop()
+        with errors(self.server):
+            mongodb_server.drop(self._collection)
 
     def close(self) -> None:
         self._client.close()

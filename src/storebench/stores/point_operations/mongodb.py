@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from storebench.stores import mongodb_server
 from storebench.stores.base import Durability, Server
-from storebench.stores.mongodb_server import authority, durability_of, errors, identify, shard_key, uri
+from storebench.stores.mongodb_server import authority, durability_of, errors, shard_key, uri
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import CONNECT_S, PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity
@@ -66,8 +67,7 @@ class MongoDB(PointStore):
 
     def describe(self) -> Server:
         with errors(self.server):
-            answers = [self._if_permitted(command) for command in ("serverStatus", "hostInfo")]
-            return identify(self._client.admin.command("buildInfo"), *answers)
+            return mongodb_server.described(self._client)
 
     def client_settings(self) -> Mapping[str, Any]:
         write, read = CONCERNS[self.consistency]
@@ -119,21 +119,11 @@ class MongoDB(PointStore):
         return f"find() with the read concern {CONCERNS[self.consistency][1]}"
 
     def drop(self) -> None:
-        from pymongo import WriteConcern
-
-        with errors(self.server):  # always acknowledged: the drop must end before the next write
-            self._collection.with_options(write_concern=WriteConcern()).drop()
+        with errors(self.server):
+            mongodb_server.drop(self._collection)
 
     def close(self) -> None:
         self._client.close()
-
-    def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
-        from pymongo.errors import OperationFailure
-
-        try:
-            return self._client.admin.command(command)
-        except OperationFailure as error:
-            return f"refused, code {error.code}"
 
 
 def _document(entity: Entity) -> dict[str, Any]:

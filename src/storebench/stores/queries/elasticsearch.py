@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from storebench.dataset.schema import FIELDS
 from storebench.errors import StoreRefused
+from storebench.stores import elasticsearch_server
 from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
-from storebench.stores.bulk_write_read.elasticsearch_server import (
-    durability_of,
+from storebench.stores.elasticsearch_server import (
     errors,
     identify,
     options,
@@ -94,7 +94,6 @@ class Elasticsearch(QueryStore):
     modules = (*QueryStore.modules, "elasticsearch.helpers", "pyarrow")
 
     def connect(self) -> None:
-        from elasticsearch import ApiError
         from elasticsearch import Elasticsearch as Client
 
         assert self.server is not None
@@ -103,43 +102,26 @@ class Elasticsearch(QueryStore):
             request_timeout=REQUEST_TIMEOUT_S,
             max_retries=0,  # no silent retries: they would be part of the measured time
         )
-        self._nodes: Mapping[str, Any] = {}
         with self._errors():
             self._info = dict(self._client.info())
-            with suppress(ApiError):  # a login may lack the permission to monitor
-                self._nodes = self._client.nodes.info(metric=["jvm", "os"])["nodes"]
+            self._nodes = elasticsearch_server.nodes_of(self._client)
 
     def describe(self) -> Server:
         return identify(self._info, self._nodes)
 
     def durability(self) -> Durability:
-        from elasticsearch import ApiError
-
-        settings: Mapping[str, Any] = {}
-        with self._errors(), suppress(ApiError):  # a login may lack the permission
-            settings = self._client.indices.get_settings(index=self.target, include_defaults=True)[
-                self.target
-            ]
-        return durability_of(settings)
+        with self._errors():
+            return elasticsearch_server.durability_of_index(self._client, self.target)
 
     def server_cpu_s(self) -> float | None:
-        from elasticsearch import ApiError, TransportError
-
-        with suppress(ApiError, TransportError, KeyError):
-            nodes = self._client.nodes.stats(metric=["process"])["nodes"]
-            return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes.values()) / 1000
-        return None
+        return elasticsearch_server.cpu_s(self._client)
 
     def create(self) -> None:
         self.drop()
         mappings, _ = index_of("tuned", FIELDS)
         with self._errors():
             made = self._client.indices.create(index=self.target, mappings=mappings)
-        if not made["shards_acknowledged"]:
-            raise StoreRefused(
-                f"Elasticsearch did not start the shard of the index {self.target} within 30 s. Its disk is probably fuller than"
-                " the low watermark allows. GET /_cluster/allocation/explain says why"
-            )
+        elasticsearch_server.check_started(made, self.target)
 
     def load(self, clock: OperationClock) -> None:
         from elasticsearch import helpers
@@ -181,12 +163,7 @@ class Elasticsearch(QueryStore):
             self._client.indices.refresh(index=self.target)
 
     def size_bytes(self) -> int | None:
-        from elasticsearch import ApiError, TransportError
-
-        with suppress(ApiError, TransportError, KeyError):
-            stats = self._client.indices.stats(index=self.target, metric="store")
-            return int(stats["_all"]["total"]["store"]["size_in_bytes"])
-        return None
+        return elasticsearch_server.size_bytes(self._client, self.target)
 
     def drop(self) -> None:
         with self._errors():

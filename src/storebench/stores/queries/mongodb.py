@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from storebench.stores import mongodb_server
 from storebench.stores.base import Durability, Server
 from storebench.stores.mongodb_server import (
     authority,
     durability_of,
     durable,
     errors,
-    identify,
     shard_key,
     uri,
 )
@@ -135,8 +134,7 @@ class MongoDB(QueryStore):
 
     def describe(self) -> Server:
         with errors(self.server):
-            answers = [self._if_permitted(command) for command in ("serverStatus", "hostInfo")]
-            return identify(self._client.admin.command("buildInfo"), *answers)
+            return mongodb_server.described(self._client)
 
     def client_settings(self) -> Mapping[str, Any]:
         indexes = [" ".join(name for name, _ in index) for index in INDEXES[self.client]]
@@ -178,30 +176,14 @@ class MongoDB(QueryStore):
             self._collection.delete_many(DELETED)
 
     def size_bytes(self) -> int | None:
-        from pymongo.errors import PyMongoError
-
-        # A user may lack the permission. Some servers of the protocol do not report both figures.
-        with suppress(PyMongoError, KeyError):
-            stats = self._collection.database.command("collStats", self.target)
-            return int(stats["storageSize"] + stats["totalIndexSize"])
-        return None
+        return mongodb_server.size_bytes(self._collection.database, self.target)
 
     def drop(self) -> None:
-        from pymongo import WriteConcern
-
-        with errors(self.server):  # always acknowledged: the drop must end before the next write
-            self._collection.with_options(write_concern=WriteConcern()).drop()
+        with errors(self.server):
+            mongodb_server.drop(self._collection)
 
     def close(self) -> None:
         self._client.close()
-
-    def _if_permitted(self, command: str) -> Mapping[str, Any] | str:
-        from pymongo.errors import OperationFailure
-
-        try:
-            return self._client.admin.command(command)
-        except OperationFailure as error:
-            return f"refused, code {error.code}"
 
 
 def filled(value: Any, names: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from storebench.dataset.schema import FIELDS
 from storebench.errors import SpecError, StoreRefused
 from storebench.stores.bulk_write_read.elasticsearch import Elasticsearch, chunk_rows
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
-from storebench.stores.bulk_write_read.elasticsearch_server import (
+from storebench.stores.elasticsearch_server import (
     advise,
     durability_of,
     identify,

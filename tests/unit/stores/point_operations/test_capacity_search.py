@@ -115,7 +115,7 @@ def test_a_first_rate_above_the_capacity_leads_down():
 
 
 def test_failed_requests_break_the_limit_although_99_of_100_are_in_time():
-    """From 1,000 requests per second on, one request of 200 fails. The limit is one request of 1,000."""
+    """The server fails 0.5 % of the requests at more than 1,000 per second. A run allows 0.1 %, and then 1 %."""
 
     def answers(rate, count):
         return np.where((np.arange(count) % 200 == 0) & (rate > 1_000), np.inf, 0.001)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection, tls
@@ -13,7 +13,8 @@ from storebench.redact import redacted
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
-    from elasticsearch import ApiError
+    from elastic_transport import ObjectApiResponse
+    from elasticsearch import ApiError, Elasticsearch
 
 PORT = 9200
 
@@ -72,6 +73,55 @@ def identify(info: Mapping[str, Any], nodes: Mapping[str, Any]) -> Server:
         str(version.get("number", "unknown")),
         {key: value for key, value in settings.items() if value is not None},
     )
+
+
+def nodes_of(client: Elasticsearch) -> Mapping[str, Any]:
+    """Return what the nodes report of their JVMs and systems, by the node's id; empty if the login may not ask, and for a serverless project."""
+    from elasticsearch import ApiError
+
+    with suppress(ApiError):
+        nodes: Mapping[str, Any] = client.nodes.info(metric=["jvm", "os"])["nodes"]
+        return nodes
+    return {}
+
+
+def durability_of_index(client: Elasticsearch, index: str) -> Durability:
+    """Return the durability of an acknowledged write to an index; unknown if the login may not read the index's settings."""
+    from elasticsearch import ApiError
+
+    settings: Mapping[str, Any] = {}
+    with suppress(ApiError):
+        settings = client.indices.get_settings(index=index, include_defaults=True)[index]
+    return durability_of(settings)
+
+
+def check_started(made: ObjectApiResponse[Any], index: str) -> None:
+    """Raise StoreRefused if the server did not start the shard of an index. `made`: the answer to the index's creation."""
+    if not made["shards_acknowledged"]:
+        raise StoreRefused(
+            f"Elasticsearch did not start the shard of the index {index} within 30 s. Its disk is probably fuller than"
+            " the low watermark allows. GET /_cluster/allocation/explain says why"
+        )
+
+
+def cpu_s(client: Elasticsearch) -> float | None:
+    """Return the CPU seconds of all nodes' processes so far; None if not reported. Raises no error."""
+    from elasticsearch import ApiError, TransportError
+
+    with suppress(ApiError, TransportError, KeyError):
+        nodes = client.nodes.stats(metric=["process"])["nodes"]
+        return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes.values()) / 1000
+    return None
+
+
+def size_bytes(client: Elasticsearch, index: str) -> int | None:
+    """Return the bytes of an index with its copies; None if the login may not ask, and for a serverless project. Raises no error."""
+    from elasticsearch import ApiError, TransportError
+
+    with suppress(ApiError, TransportError, KeyError):
+        stats = client.indices.stats(index=index, metric="store")
+        return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+    return None
 
 
 @contextmanager
