@@ -44,7 +44,7 @@ def test_source_time_outside_an_operation_is_not_taken_out_of_it(wait):
 def test_cpu_of_the_source_is_not_the_clients():
     def busy(items):
         for item in items:
-            end = time.thread_time() + 0.02
+            end = time.thread_time() + 0.1
             while time.thread_time() < end:
                 pass
             yield item
@@ -53,7 +53,7 @@ def test_cpu_of_the_source_is_not_the_clients():
     with clock.operation():
         for _ in clock.source(busy(range(5))):
             time.sleep(0.005)
-    assert clock.operation_cpu_s < 0.02
+    assert clock.operation_cpu_s < 0.25, "the source used 0.5 s; other threads of the process use some, too"
 
 
 def test_time_counts_when_the_operation_fails():
