@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from storebench.answers.attempts import Spread
+from storebench.answers.attempts import Origin, Spread
 from storebench.answers.base import Answer
-from storebench.answers.figures import named, spread_of
+from storebench.answers.figures import Origins, named, spread_of
 from storebench.answers.studies import CellName
 from storebench.results.database.queries import Queries
 from storebench.results.forecast.curve import Point, curve_of
@@ -37,12 +37,16 @@ class SizePoint(CellName):
     used_memory_bytes: float | None = Field(description="Peak working set of all servers together, median")
     runs: list[str]
     attempts: list[uuid.UUID] = Field(description="The attempts that count")
+    origin: Origin
 
 
 class SizeExclusion(Answer):
     """Runs that are excluded, or some of their cells, and the reason."""
 
     reason: str
+    differ: bool = Field(
+        description="Whether these runs have sizes of servers, and differ in something else: without the other runs, they may have a curve"
+    )
     runs: list[str]
     cells: list[str]
 
@@ -69,18 +73,19 @@ def server_sizes_answer(
     """Build the answer about a metric over the size of servers. Raises SpecError for unknown names."""
     curve = curve_of(queries, study, operation, metric, runs)
     axes = queries.axes_of(point.figures.cell_key for point in curve.points)
+    origins = Origins(queries.machines(row for point in curve.points for row in point.figures.attempts))
     return ServerSizes(
         study=study,
         operation=curve.operation,
         metric=curve.metric.name,
         offered={name: list(metrics) for name, metrics in curve.offered.items()},
-        points=[_point(point, axes[point.figures.cell_key]) for point in curve.points],
+        points=[_point(point, axes[point.figures.cell_key], origins) for point in curve.points],
         excluded=[SizeExclusion.model_validate(vars(exclusion)) for exclusion in curve.excluded],
         single=curve.single,
     )
 
 
-def _point(point: Point, axes: dict[str, str]) -> SizePoint:
+def _point(point: Point, axes: dict[str, str], origins: Origins) -> SizePoint:
     figures = point.figures
     assert figures.figure is not None  # a cell without an attempt that counts is excluded
     return SizePoint(
@@ -96,4 +101,5 @@ def _point(point: Point, axes: dict[str, str]) -> SizePoint:
         used_memory_bytes=None if figures.gib is None else figures.gib * GIB,
         runs=list(dict.fromkeys(row["run_id"] for row in figures.attempts)),
         attempts=[row["attempt_id"] for row in figures.attempts],
+        origin=origins.of(dict(row) for row in figures.attempts),
     )

@@ -47,9 +47,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A reason to exclude runs, with their cells of the same reason."""
+    """A reason to exclude runs, with their cells of the same reason. `differ`: they have sizes, and differ in something else."""
 
     reason: str
+    differ: bool
     runs: tuple[str, ...]
     cells: tuple[str, ...]
 
@@ -180,8 +181,13 @@ def alike(
         others += unlike
     for cell, reason in others:
         excluded[reason].append((cell.run_id, cell.rows[0]["cell_key"]))
+    reasons = (UNSET, ELSEWHERE, NONE_COUNTS)
     return kept, [
-        Exclusion(reason, *(tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True)))
+        Exclusion(
+            reason,
+            reason not in reasons,
+            *(tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True)),
+        )
         for reason, pairs in excluded.items()
     ]
 

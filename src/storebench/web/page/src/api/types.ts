@@ -2308,6 +2308,11 @@ export interface components {
         SizeExclusion: {
             /** Reason */
             reason: string;
+            /**
+             * Differ
+             * @description Whether these runs have sizes of servers, and differ in something else: without the other runs, they may have a curve
+             */
+            differ: boolean;
             /** Runs */
             runs: string[];
             /** Cells */
@@ -2382,6 +2387,7 @@ export interface components {
              * @description The attempts that count
              */
             attempts: string[];
+            origin: components["schemas"]["Origin"];
         };
         /**
          * Spread
