@@ -233,6 +233,7 @@ def _cell(
     first = counted[0]
     cell = Cell.from_key(first["cell_key"])
     environment = environments.get(first["environment_hash"] or "", {})
+    servers = environment.get("servers", {})
     conditions = conditions_of(study, first, environment)
     settings = {
         name: value for name, value in conditions.pop("parameters", {}).items() if name not in (CPU, MEMORY)
@@ -256,7 +257,8 @@ def _cell(
             "dataset": first["dataset_id"],
             "server": " ".join(filter(None, (first["server_name"], first["server_version"]))),
             "image": environment.get("image"),
-            "servers' images": ", ".join(environment.get("servers", {}).get("images", ())),
+            "servers' images": ", ".join(servers.get("images", ())),
+            "servers on the client's node": servers.get("share_the_clients_node"),
         },
         newest_at=max(row["recorded_at"] for row in counted),
     )

@@ -45,8 +45,7 @@ export function sizesSpec(
   const most = Math.max(0, ...marks.map(({ cores }) => cores)) || 1;
   const x = {
     ...quantity("cores", "cores of each server that holds data"),
-    // room for the names of the last runs
-    scale: { domain: [0, 1.15 * most], nice: false },
+    scale: { domain: [0, 1.05 * most], nice: false },
     axis: { tickCount: Math.ceil(width / 110) },
   };
   const y = (field: string) => ({
@@ -110,7 +109,16 @@ export function sizesSpec(
       },
       {
         name: "run",
-        mark: { type: "text", align: "left", baseline: "top", dx: 6, dy: 4, fontSize: 11, color: theme.text },
+        mark: {
+          type: "text",
+          // a name stands on the side with more room
+          align: { expr: `datum.cores > ${0.6 * most} ? 'right' : 'left'` },
+          dx: { expr: `datum.cores > ${0.6 * most} ? -6 : 6` },
+          baseline: "top",
+          dy: 4,
+          fontSize: 12,
+          color: theme.text,
+        },
         encoding: { x, y: y("at"), text: { field: "runs" } },
       },
     ],
