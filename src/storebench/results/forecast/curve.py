@@ -206,7 +206,7 @@ def points_of(cells: Sequence[_Cell], operation_s: Mapping[uuid.UUID, float]) ->
 
 
 def _unusable(attempts: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the reason to exclude a run's attempts at a cell whatever other runs are; None without a reason."""
+    """Return the reason to exclude a run's attempts at a cell, apart from differences between runs; None without a reason."""
     counted = _counted(attempts)
     if not counted:
         return NONE_COUNTS

@@ -16,9 +16,12 @@ export function Single({ run, points }: { run: string; points: SizePoint[] }) {
         <strong>{cores ? "Only one size was measured." : "No size was set."}</strong> Run the same with
         another <code>server_cpu</code>:
       </p>
-      <pre className="sb-params">
-        {sizes.map((size) => `storebench replay ${run} --param 'server_cpu="${size}"' --follow`).join("\n")}
-      </pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls */}
+      <section className="sb-scroll" tabIndex={0} aria-label="Commands for other sizes">
+        <pre className="sb-params">
+          {sizes.map((size) => `storebench replay ${run} --param 'server_cpu="${size}"' --follow`).join("\n")}
+        </pre>
+      </section>
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { sqlOf } from "../../model/sql";
 import { operationsOf, titleOfOperation } from "../../model/study";
 import { legendOf, painter } from "../../ui/colours";
 import { Legend } from "../../ui/Legend";
+import { ProvenanceLine } from "../../ui/Provenance";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { Excluded, Single } from "./Advice";
@@ -90,8 +91,22 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
           ))
         : null}
       <Excluded excluded={excluded} choice={choice} />
+      {points.length ? (
+        <ProvenanceLine
+          text={sourceText(study, points)}
+          citation={`${study.title}. ${sourceText(study, points)}.`}
+        />
+      ) : null}
     </>
   );
+}
+
+const runsOf = (points: SizePoint[]) => [...new Set(points.flatMap((point) => point.runs))];
+
+/** Return the source of these points' figures in one line: runs, dataset and origin. */
+function sourceText(study: Study, points: SizePoint[]): string {
+  const origin = originText(together(points.map((point) => point.origin)));
+  return [runsOf(points).join(", "), datasetsText(study, points), origin].filter(Boolean).join(" · ");
 }
 
 function Choices({
@@ -160,20 +175,13 @@ function SizesChart({ study, operation, metric, layout, choice, all, panel, poin
       ),
     [marks, metric, entries, paint, description],
   );
-  const runs = [...new Set(shown.flatMap((point) => point.runs))];
   const { name, unit } = metric;
   return (
     <Chart
       title={title}
-      source={[
-        runs.join(", "),
-        datasetsText(study, shown),
-        originText(together(shown.map(({ origin }) => origin))),
-      ]
-        .filter(Boolean)
-        .join(" · ")}
+      source={sourceText(study, shown)}
       run={study.name}
-      sql={sqlOf({ study, cells: shown, runs, operations: [operation], metrics: [name] })}
+      sql={sqlOf({ study, cells: shown, runs: runsOf(shown), operations: [operation], metrics: [name] })}
       name={["sizes", operation, name, panel].filter(Boolean).join("-")}
       description={description}
       legend={
