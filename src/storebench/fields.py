@@ -36,6 +36,23 @@ HINTS = {
     CPU: "a number of CPUs, such as 500m, 0.5 or 2",
     MEMORY: "an amount of memory, such as 500Mi or 8Gi",
 }
+FACTORS = {
+    "m": 1e-3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
+}
+
+
+def amount_of(quantity: str) -> float:
+    """Return the cores or bytes of a Kubernetes quantity that matches CPU or MEMORY: 0.25 for 250m."""
+    digits = quantity.rstrip("mKMGTi")
+    unit = quantity[len(digits) :]
+    return float(digits) * (FACTORS[unit] if unit else 1)
 
 
 @dataclass(frozen=True, kw_only=True)

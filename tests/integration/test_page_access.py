@@ -75,6 +75,7 @@ def asked_of(study):
         "claims": {"study": study},
         "ranking": {"study": study},
         "history": {"cell": cell, "operation": "write"},
+        "server-sizes": {"study": study},
     }
 
 

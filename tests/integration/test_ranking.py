@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 
 from storebench.airflow.compat.api_server import get_user
 from storebench.cli import main
-from storebench.results.comparison.conditions import conditions_of
+from storebench.results.runs.conditions import conditions_of
 from storebench.servers.sizes import FIELDS
 from storebench.study.order import turns
 from storebench.web.access import reading

@@ -434,6 +434,8 @@ def test_a_run_is_replayed_with_other_repeats_in_a_random_order_and_followed(new
     again = CliRunner().invoke(main, ["replay", "latest", "--trigger"])
     assert json.loads(again.stdout) == NEWEST["params"] | {"order_seed": 3}
     assert asked[1][1] == json.loads(again.stdout) and len(followed) == 1
+    changed = CliRunner().invoke(main, ["replay", "latest", "--param", 'stores=["bz2"]'])
+    assert json.loads(changed.stdout) == NEWEST["params"] | {"order_seed": 3, "stores": ["bz2"]}
 
 
 @pytest.mark.parametrize(

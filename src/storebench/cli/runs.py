@@ -191,14 +191,18 @@ def _here(study: str) -> Any:
     metavar="N",
     help="Measure each cell N times, in a random order drawn again, without the run's precision and budget.",
 )
+@click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Change this parameter.")
 @click.option("--trigger", is_flag=True, help="Also start the run in Airflow.")
 @click.option("--follow", "follows", is_flag=True, help="Start the run, and print each result as `run` does.")
-def replay(run_: str, study: str | None, repeats: int | None, trigger: bool, follows: bool) -> None:
+def replay(
+    run_: str, study: str | None, repeats: int | None, extra: tuple[str, ...], trigger: bool, follows: bool
+) -> None:
     """Print a run's parameters as JSON, to repeat the run.
 
     The parameters include the seed of the order, unless --repeats changes the number of repeats.
     """
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
+    from storebench.planning.conf import conf_of
     from storebench.results.database.repository import Repository
 
     repository = Repository(results_dsn(), PATIENCE_S)
@@ -210,6 +214,7 @@ def replay(run_: str, study: str | None, repeats: int | None, trigger: bool, fol
     )
     if repeats is not None:
         conf = {name: value for name, value in conf.items() if name not in OF_REPEATS} | {"repeats": repeats}
+    conf |= conf_of(None, {}, extra)
     if not follows:
         click.echo(json.dumps(conf, indent=2))
     if trigger or follows:

@@ -22,6 +22,7 @@ from storebench.answers.grids import Grid, Parameter
 from storebench.answers.histories import CellHistory, history_answer
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
+from storebench.answers.server_sizes import ServerSizes, server_sizes_answer
 from storebench.answers.studies import Study
 from storebench.errors import SpecError, StoreUnreachable, quoted
 from storebench.fields import UNSTORABLE
@@ -253,6 +254,20 @@ def claims(
     does.
     """
     return study_claims_answer(read, study, run or ())
+
+
+@app.get("/api/server-sizes")
+def server_sizes(
+    read: ReadingDep,
+    study: Text,
+    operation: Text | None = None,
+    metric: Text | None = None,
+    run: Annotated[list[RunName] | None, Query(description="Use only these runs")] = None,
+) -> ServerSizes:
+    """Return a metric over the size of servers that runs have provisioned, from the runs of a study that differ in nothing else, and why
+    other runs are excluded. Higher must be better; without `metric`, the first such metric.
+    """
+    return server_sizes_answer(read, study, operation, metric, run or ())
 
 
 @app.get("/api/parameters")

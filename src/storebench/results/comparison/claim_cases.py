@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench.results.comparison.conditions import conditions_of, id_of
 from storebench.results.comparison.sides import Side, Sides, design_of_cells, lacking, of_one_cell
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries, counts
+from storebench.results.runs.conditions import conditions_of, id_of
 from storebench.results.statistics.verdicts import MIN_UNITS, Pair
 from storebench.stores.base import split
 from storebench.study.cell import Cell

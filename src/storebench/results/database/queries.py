@@ -200,8 +200,10 @@ class Queries(Runs, Measurements):
             sql.SQL("cell_key = {} AND repeat > 0").format(sql.Literal(key)), metric, OF_SIDES
         )
 
-    def compared_at(self, keys: Sequence[str], operation: str, metric: str) -> list[Row]:
-        """Return the attempts at an operation of cells in all visible runs, without the columns `study`, `store` and `arm`."""
+    def compared_at(
+        self, keys: Sequence[str], operation: str, metric: str, more: Sequence[str] = ()
+    ) -> list[Row]:
+        """Return the attempts at an operation of cells in all visible runs, with the columns `more` instead of `study`, `store` and `arm`."""
         named = (
             sql.SQL("")
             if self.dag_ids is None
@@ -212,7 +214,7 @@ class Queries(Runs, Measurements):
         condition = sql.SQL("cell_key = ANY({}) AND operation = {} AND repeat > 0{}").format(
             sql.Literal(list(keys)), sql.Literal(operation), named
         )
-        return self._compared(condition, metric)
+        return self._compared(condition, metric, more)
 
     def _compared(self, condition: sql.Composable, metric: str | None, more: Sequence[str] = ()) -> list[Row]:
         name = sql.Identifier("metric") if metric is None else sql.Literal(metric)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from storebench.errors import SpecError, unknown
-from storebench.results.database.queries import counts
-from storebench.results.forecast.price import GIB
-from storebench.results.statistics.intervals import Summary, summarize
-from storebench.servers.sizes import FIELDS
+from storebench.results.forecast.sets import ServerSet, server_sets
+from storebench.results.statistics.intervals import Summary
 
 UNIT = "_per_s"  # the end of the name of a metric that is a rate
 OPERATION = "operation"  # the phase whose seconds the agents' CPU seconds are divided by
@@ -66,50 +63,29 @@ def demands(
     """
     if not metric.endswith(UNIT):
         raise SpecError(f"{metric} is no rate: give a metric whose name ends with {UNIT}")
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
-    names: dict[str, None] = {}
-    for row in rows:
-        names |= dict.fromkeys(name for name in row["metrics"] or {} if name.endswith(UNIT))
-        groups[row["cell_key"], row["operation"], tuple(_sizes(row).items())].append(row)
+    rows = list(rows)
+    names = dict.fromkeys(name for row in rows for name in row["metrics"] or {} if name.endswith(UNIT))
     if metric not in names:
         raise unknown("rate of these runs", metric, names)
-    return [
-        _demand(key, group, operation_s, metric, (rate_per_s, cpu_hour, gib_hour))
-        for key, group in groups.items()
-        if any(metric in (row["metrics"] or {}) for row in group)
-    ]
+    cells = {(row["cell_key"], row["operation"]) for row in rows if metric in (row["metrics"] or {})}
+    reporting = [row for row in rows if (row["cell_key"], row["operation"]) in cells]
+    # no number of servers reaches a rate of 0
+    sets = server_sets(reporting, operation_s, lambda row: (row["metrics"] or {}).get(metric) or None)
+    return [_demand(of_size, (rate_per_s, cpu_hour, gib_hour)) for of_size in sets]
 
 
-def _demand(
-    key: tuple[Any, ...],
-    attempts: Sequence[Mapping[str, Any]],
-    operation_s: Mapping[uuid.UUID, float],
-    metric: str,
-    required: tuple[float, float, float],
-) -> Demand:
-    cell_key, operation, sizes = key
-    # An attempt that its client limited shows the client's rate, not the servers'.
-    used = [
-        row
-        for row in attempts
-        if counts(row) and not row["client_bound"] and (row["metrics"] or {}).get(metric)
-    ]
-    excluded = len(attempts) - len(used)
-    if not used:
-        return Demand(cell_key, operation, dict(sizes), 0, excluded, None, None, None)
-    rate = summarize([row["metrics"][metric] for row in used])
-    cores = _median(
-        row["servers_cpu_s"] / operation_s[row["attempt_id"]]
-        for row in used
-        if row["servers_cpu_s"] is not None and operation_s.get(row["attempt_id"])
+def _demand(of_size: ServerSet, required: tuple[float, float, float]) -> Demand:
+    demand = Demand(
+        of_size.cell_key,
+        of_size.operation,
+        of_size.sizes,
+        of_size.n,
+        of_size.excluded,
+        of_size.figure,
+        of_size.cores,
+        of_size.gib,
     )
-    gib = _median(
-        row["servers_memory_working_set_peak_bytes"] / GIB
-        for row in used
-        if row["servers_memory_working_set_peak_bytes"] is not None
-    )
-    demand = Demand(cell_key, operation, dict(sizes), len(used), excluded, rate, cores, gib)
-    return _priced(demand, rate, *required)
+    return _priced(demand, of_size.figure, *required) if of_size.figure else demand
 
 
 def _priced(demand: Demand, rate: Summary, rate_per_s: float, cpu_hour: float, gib_hour: float) -> Demand:
@@ -133,13 +109,3 @@ def _priced(demand: Demand, rate: Summary, rate_per_s: float, cpu_hour: float, g
             lambda of_one: cores * rate_per_s / of_one * cpu_hour + gib * sets(of_one) * gib_hour
         )
     return Demand(**{**vars(demand), **figures})
-
-
-def _sizes(row: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = row["parameters"] or {}
-    return {name: parameters[name] for name in FIELDS if parameters.get(name) is not None}
-
-
-def _median(values: Iterable[float]) -> float | None:
-    listed = list(values)
-    return summarize(listed).median if listed else None

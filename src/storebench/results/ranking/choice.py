@@ -23,7 +23,7 @@ Value = TypeVar("Value", bound=Hashable)
 class Question:
     """The requested ranking. None, or an axis without a value, means the value at which most cells were measured.
 
-    `conditions`: an id from `storebench.results.comparison.conditions.id_of`. `guarantee`: a delivery or durability; None ranks all. `included`: reasons for
+    `conditions`: an id from `storebench.results.runs.conditions.id_of`. `guarantee`: a delivery or durability; None ranks all. `included`: reasons for
     exclusion to ignore. `alike`: exclude cells that are bound by a client or a service, and cells with another guarantee than most. `margin`: a share; a smaller difference counts as equal.
     `run`: the ID of the run whose attempts alone are ranked; None for the attempts of all runs.
     """

@@ -11,11 +11,11 @@ from operator import itemgetter
 from typing import Any
 
 from storebench.errors import unknown
-from storebench.results.comparison.conditions import conditions_of, describe_conditions, id_of
 from storebench.results.comparison.sides import lacking
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of
 from storebench.results.database.queries import counts
+from storebench.results.runs.conditions import conditions_of, describe_conditions, id_of
 from storebench.results.runs.summary import GROUP
 from storebench.results.statistics.intervals import Summary, summarize
 from storebench.stores.base import split

@@ -22,10 +22,17 @@ import { OfRun } from "./views/run/OfRun";
 import { RunMenu } from "./views/run/RunMenu";
 import { defaultRun, earlier, useNewest, useRuns } from "./views/run/Runs";
 import { RunView } from "./views/run/RunView";
+import { SizesView } from "./views/sizes/SizesView";
 import { StartView } from "./views/start/StartView";
 import { TableView } from "./views/table/TableView";
 
-const WITH_CHARTS: Partial<Record<View, true>> = { charts: true, phases: true, compare: true, history: true };
+const WITH_CHARTS: Partial<Record<View, true>> = {
+  charts: true,
+  phases: true,
+  compare: true,
+  history: true,
+  sizes: true,
+};
 
 /** The views of a study that do not need a run. */
 const WITHOUT_RUN: Partial<Record<View, true>> = { overview: true, start: true, backfill: true };
@@ -177,6 +184,7 @@ function Measured({
         </OfRun>
       ) : null}
       {view === "ranking" ? <RankingView study={study} only asked={asked} choice={choice} /> : null}
+      {view === "sizes" ? <SizesView study={study} choice={choice} /> : null}
       {view === "compare" ? (
         <CompareView
           runs={runs}

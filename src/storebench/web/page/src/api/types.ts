@@ -270,6 +270,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/server-sizes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Server Sizes
+         * @description Return a metric over the size of servers that runs have provisioned, from the runs of a study that differ in nothing else, and why
+         *     other runs are excluded. Higher must be better; without `metric`, the first such metric.
+         */
+        get: operations["server_sizes_api_server_sizes_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/parameters": {
         parameters: {
             query?: never;
@@ -2250,6 +2271,125 @@ export interface components {
             };
         };
         /**
+         * ServerSizes
+         * @description A metric over the size of servers, from runs that differ in nothing else.
+         */
+        ServerSizes: {
+            /** Study */
+            study: string;
+            /** Operation */
+            operation: string;
+            /** Metric */
+            metric: string;
+            /**
+             * Offered
+             * @description The metrics of each operation of which higher is better
+             */
+            offered: {
+                [key: string]: components["schemas"]["Metric"][];
+            };
+            /**
+             * Points
+             * @description The points by line, the smallest servers first
+             */
+            points: components["schemas"]["SizePoint"][];
+            /** Excluded */
+            excluded: components["schemas"]["SizeExclusion"][];
+            /**
+             * Single
+             * @description If no line has two sizes: the newest run to repeat with another size; None without such a run
+             */
+            single: string | null;
+        };
+        /**
+         * SizeExclusion
+         * @description Runs that are excluded, or some of their cells, and the reason.
+         */
+        SizeExclusion: {
+            /** Reason */
+            reason: string;
+            /**
+             * Differ
+             * @description Whether these runs have sizes of servers, and differ in something else: without the other runs, they may have a curve
+             */
+            differ: boolean;
+            /** Runs */
+            runs: string[];
+            /** Cells */
+            cells: string[];
+        };
+        /**
+         * SizePoint
+         * @description The figures of a cell's operation with servers of one size.
+         */
+        SizePoint: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /** Operation */
+            operation: string;
+            /**
+             * Line
+             * @description The cell's key without sizes of servers: the points of a line share it
+             */
+            line: string;
+            /**
+             * Cores
+             * @description CPU of each server that holds data
+             */
+            cores: number;
+            /**
+             * Memory Bytes
+             * @description Memory of each server that holds data; None for the topology's own
+             */
+            memory_bytes: number | null;
+            spread: components["schemas"]["Spread"];
+            /**
+             * Excluded
+             * @description Attempts that are not verified, were disturbed, lack the metric, or were limited by their client
+             */
+            excluded: number;
+            /**
+             * Server Pods
+             * @description Number of all servers of the cell; None if unknown
+             */
+            server_pods: number | null;
+            /**
+             * Used Cores
+             * @description Cores that all servers kept busy together, median; None if no agent watched them
+             */
+            used_cores: number | null;
+            /**
+             * Used Memory Bytes
+             * @description Peak working set of all servers together, median
+             */
+            used_memory_bytes: number | null;
+            /** Runs */
+            runs: string[];
+            /**
+             * Attempts
+             * @description The attempts that count
+             */
+            attempts: string[];
+            origin: components["schemas"]["Origin"];
+        };
+        /**
          * Spread
          * @description A figure's median over verified, undisturbed repeats, and its confidence interval. The interval needs at least 6 repeats.
          */
@@ -2631,6 +2771,9 @@ export type RunFigure = components['schemas']['RunFigure'];
 export type Runs = components['schemas']['Runs'];
 export type Section = components['schemas']['Section'];
 export type Series = components['schemas']['Series'];
+export type ServerSizes = components['schemas']['ServerSizes'];
+export type SizeExclusion = components['schemas']['SizeExclusion'];
+export type SizePoint = components['schemas']['SizePoint'];
 export type Spread = components['schemas']['Spread'];
 export type StoreRecord = components['schemas']['StoreRecord'];
 export type Study = components['schemas']['Study'];
@@ -3082,6 +3225,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Claims"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    server_sizes_api_server_sizes_get: {
+        parameters: {
+            query: {
+                study: string;
+                operation?: string | null;
+                metric?: string | null;
+                /** @description Use only these runs */
+                run?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerSizes"];
                 };
             };
             /** @description Validation Error */

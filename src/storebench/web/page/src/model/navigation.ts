@@ -10,6 +10,7 @@ export const GROUPS = {
     phases: "Where the time went",
     ranking: "Ranking",
     history: "History",
+    sizes: "Server sizes",
     table: "Table",
   },
   Compare: { compare: "Compare" },
@@ -45,7 +46,7 @@ const OF_STUDY = [
 /** Return the changes of the address for another study. */
 export function chosenStudy(asked: URLSearchParams, study: string): Record<string, string> {
   const ofStudy = [...asked.keys()].filter(
-    (name) => OF_STUDY.includes(name) || /^(axis|metric):/.test(name) || name.startsWith(rankKey("")),
+    (name) => OF_STUDY.includes(name) || /^(axis|metric|sizes):/.test(name) || name.startsWith(rankKey("")),
   );
   return { ...Object.fromEntries(ofStudy.map((name) => [name, ""])), study };
 }
