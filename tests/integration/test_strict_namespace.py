@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
 import uuid
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from airflow.sdk.exceptions import AirflowFailException
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
@@ -31,6 +34,7 @@ from tests.unit.airflow.conftest import account, cluster
 
 __all__ = ["account", "cluster"]
 
+ROOT = Path(__file__).parents[2]
 ADMIN = HOME / "run" / "kubernetes" / "admin.kubeconfig"
 AGENT = "example.com/agent:1"
 STUDIES = [studies.find(name) for name in studies.names()]
@@ -149,10 +153,46 @@ def api_pod(pod):
 @pytest.mark.parametrize(
     "path", sorted(path.parent for path in topology.CHECKOUT_SERVERS.glob("*/*/kustomization.yaml")), ids=str
 )
-def test_provisioned_servers_and_their_agents_are_restricted(path, placement, refused):
+def test_provisioned_servers_and_their_agents_are_restricted(path, placement, refused, api, restricted):
+    apps = client.AppsV1Api(api.api_client)
+    creators = {
+        "ConfigMap": api.create_namespaced_config_map,
+        "Service": api.create_namespaced_service,
+        "StatefulSet": apps.create_namespaced_stateful_set,
+    }
     place = Place(spec=placement.node_spec(), agent=AGENT)
     objects = rendered(topology.find(path.parent.name, path.name), "abc", Sizes(), place)
     assert [reason for pod in templates(objects) if (reason := refused(pod))] == []
+    for one in objects:
+        creators[one["kind"]](restricted, one, dry_run="All", field_validation="Strict")
+
+
+@pytest.mark.parametrize("what", ["--kustomize=deploy/kubernetes", "--filename=deploy/helm/access.yaml"])
+def test_the_api_server_takes_each_manifest_and_knows_each_field(api, what):
+    kubectl = [HOME / "bin" / "kubectl", f"--kubeconfig={ADMIN}"]
+    done = subprocess.run(
+        [*kubectl, "apply", "--dry-run=server", "--validate=strict", what],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_airflows_pods_are_restricted(refused):
+    """The chart gives all of its pods and containers these contexts."""
+    values = yaml.safe_load((ROOT / "deploy/helm/values.yaml").read_text())
+    container = {
+        "name": "base",
+        "image": AGENT,
+        "securityContext": values["securityContexts"]["containers"],
+        "resources": values["scheduler"]["resources"],
+        "volumeMounts": values["volumeMounts"],
+    }
+    spec = {"securityContext": values["securityContexts"]["pod"], "volumes": values["volumes"]}
+    assert refused({"metadata": {}, "spec": {**spec, "containers": [container]}}) == ""
 
 
 def test_a_pod_that_a_quota_refuses_is_a_failed_row_with_its_words(api, full, account, cluster, monkeypatch):
