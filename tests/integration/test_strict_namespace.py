@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -50,21 +51,26 @@ def api():
         yield client.CoreV1Api(made)
 
 
-def namespace_of(api, labels, **quota):
-    """Yield a namespace with these labels and this quota, and with the accounts that pods name. Remove the namespace afterwards."""
+@contextmanager
+def namespace_of(api, labels=(), quota=(), limits=()):
+    """Yield a namespace with these labels, this quota and these limits, and with the accounts that pods name. Remove it afterwards."""
     name = f"storebench-test-{uuid.uuid4().hex[:8]}"
-    api.create_namespace({"metadata": {"name": name, "labels": labels}})
+    api.create_namespace({"metadata": {"name": name, "labels": dict(labels)}})
     try:
         for account_name in ("storebench-spark", "default"):
             try:
                 api.create_namespaced_service_account(name, {"metadata": {"name": account_name}})
             except ApiException as error:
                 assert error.status == 409, error
-        hard = {key: str(value) for key, value in quota.items()}
-        api.create_namespaced_resource_quota(name, {"metadata": {"name": "small"}, "spec": {"hard": hard}})
-        # The embedded cluster has no controller of quotas: the test writes the status that the API server compares requests with.
-        status = {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}
-        api.patch_namespaced_resource_quota_status("small", name, status)
+        meta, hard = {"name": "small"}, dict(quota)
+        if limits:
+            body = {"metadata": meta, "spec": {"limits": [{"type": "Container", **dict(limits)}]}}
+            api.create_namespaced_limit_range(name, body)
+        if hard:
+            api.create_namespaced_resource_quota(name, {"metadata": meta, "spec": {"hard": hard}})
+            # The embedded cluster has no controller of quotas: the test writes the status that the API server compares requests with.
+            status = {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}
+            api.patch_namespaced_resource_quota_status("small", name, status)
         yield name
     finally:
         api.delete_namespace(name)
@@ -73,14 +79,23 @@ def namespace_of(api, labels, **quota):
 @pytest.fixture(scope="module")
 def restricted(api):
     """Yield a restricted namespace whose large quota refuses pods that do not say how much CPU and memory they need."""
-    large = {"requests.cpu": 100_000, "requests.memory": "1Pi", "limits.memory": "1Pi", "pods": 1000}
-    yield from namespace_of(api, {"pod-security.kubernetes.io/enforce": "restricted"}, **large)
+    quota = {"requests.cpu": "100000", "requests.memory": "1Pi", "limits.memory": "1Pi", "pods": "1000"}
+    with namespace_of(api, {"pod-security.kubernetes.io/enforce": "restricted"}, quota) as name:
+        yield name
 
 
 @pytest.fixture(scope="module")
 def full(api):
     """Yield a namespace whose quota allows no pod."""
-    yield from namespace_of(api, {}, pods=0)
+    with namespace_of(api, quota={"pods": "0"}) as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def narrow(api):
+    """Yield a namespace whose LimitRange allows only small containers."""
+    with namespace_of(api, limits={"max": {"memory": "8Mi"}}) as name:
+        yield name
 
 
 @pytest.fixture
@@ -195,19 +210,27 @@ def test_airflows_pods_are_restricted(refused):
     assert refused({"metadata": {}, "spec": {**spec, "containers": [container]}}) == ""
 
 
-def test_a_pod_that_a_quota_refuses_is_a_failed_row_with_its_words(api, full, account, cluster, monkeypatch):
+@pytest.mark.parametrize(
+    ("namespace", "words"),
+    [
+        ("full", "exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0"),
+        ("narrow", "maximum memory usage per Container is 8Mi"),
+    ],
+)
+def test_a_pod_that_a_rule_refuses_is_a_failed_row_with_its_words(
+    api, namespace, words, account, cluster, monkeypatch, request
+):
     hook = SimpleNamespace(
         core_v1_client=api,
-        get_namespace=lambda: full,
+        get_namespace=lambda: request.getfixturevalue(namespace),
         is_in_cluster=False,
         get_pod=api.read_namespaced_pod,
     )
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
-    with pytest.raises(AirflowFailException, match="exceeded quota: small"):
+    with pytest.raises(AirflowFailException, match=words):
         step("write").execute(context("cell.write"))
     ((_, result, _),) = account.attempts
-    assert result.status == "failed"
-    assert "exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0" in result.error
+    assert result.status == "failed" and words in result.error
 
 
 def test_a_quota_that_refuses_the_other_pods_of_an_operation_is_known(api, full):
