@@ -33,6 +33,8 @@ _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 JAVA_BUCKET = re.compile(
     rf"{_LABEL}|(?:{_LABEL}\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}"
 )
+# AWS's own order of credentials. Hadoop's own order lacks the token of a pod's service account (AWS_WEB_IDENTITY_TOKEN_FILE).
+JAVA_CREDENTIALS = "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider"
 _ABSENT = ("NoSuchKey", "404", "NotFound")
 _ADVICE = {
     "NoSuchBucket": "create the bucket, or name another in the connection's extra `bucket`",
@@ -64,13 +66,17 @@ def client_for(connection: Connection) -> Any:
 
 
 def hadoop_settings(connection: Connection) -> dict[str, str]:
-    """Return the settings of Hadoop's S3A client for a connection, with the same time limits. The JVM's CA: storebench.connection.tls."""
+    """Return the settings of Hadoop's S3A client for a connection, with the same time limits. The JVM's CA: storebench.connection.tls.
+
+    Without a login, the client finds credentials as AWS's clients do.
+    """
     endpoint = str(connection.extra.get("endpoint_url") or "")
     settings = {
         "fs.s3a.endpoint": endpoint,
         "fs.s3a.endpoint.region": str(connection.extra.get("region_name") or DEFAULT_REGION),
         "fs.s3a.path.style.access": "true",
         "fs.s3a.connection.ssl.enabled": str(not endpoint.startswith("http://")).lower(),
+        "fs.s3a.aws.credentials.provider": "" if connection.login else JAVA_CREDENTIALS,
         "fs.s3a.access.key": connection.login,
         "fs.s3a.secret.key": connection.password,
         "fs.s3a.session.token": str(connection.extra.get(TOKEN) or ""),

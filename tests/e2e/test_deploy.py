@@ -244,10 +244,10 @@ def test_the_namespace_takes_no_pod_that_could_do_more(account, how):
     assert (found[0] == 403 and "restricted" in found[1]) or (found[0] == 422 and "privileged" in found[1])
 
 
-def mounting(token):
-    """Return a volume of files that Kubernetes makes: with the token of the pod's account, or without."""
+def mounting(token, **more):
+    """Return a volume of files that Kubernetes makes: with the token of the pod's account, or without. `more`: fields of the token."""
     labels = {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}
-    source = {"serviceAccountToken": {"path": "token"}} if token else {"downwardAPI": labels}
+    source = {"serviceAccountToken": {"path": "token", **more}} if token else {"downwardAPI": labels}
     return {"name": "made", "projected": {"sources": [source]}}
 
 
@@ -265,6 +265,10 @@ GREEDY = {
         {"volumes": [{"name": "tmp", "emptyDir": {}}, mounting(True)]},
         "without a token",
     ),
+    "a token for an audience of the cluster": (
+        {"volumes": [{"name": "tmp", "emptyDir": {}}, mounting(True, audience="kubernetes")]},
+        "without a token",
+    ),
 }
 
 
@@ -279,9 +283,11 @@ def test_a_spark_driver_starts_no_pod_with_more_rights(account, how):
     account("airflow").create_namespaced_pod(NAMESPACE, pod, dry_run="All")
 
 
-def test_a_spark_driver_starts_its_executors(account):
+@pytest.mark.parametrize("volume", [mounting(False), mounting(True, audience="sts.amazonaws.com")])
+def test_a_spark_driver_starts_its_executors(account, volume):
+    """A cloud gives executors whose account has a role a token for its own service, which the cluster refuses."""
     executor = sleeper("executor")
-    executor["spec"]["volumes"].append(mounting(False))
+    executor["spec"]["volumes"].append(volume)
     made = account("storebench-spark").create_namespaced_pod(NAMESPACE, executor, dry_run="All")
     assert made.spec.service_account_name == "default"
 

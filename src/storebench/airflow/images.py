@@ -8,10 +8,6 @@ from airflow.sdk import Variable
 
 from storebench.errors import SpecError
 
-# The registry in the names of images that nobody publishes: it never resolves (RFC 2606). A name without a registry would be looked up at a
-# public registry, where anybody can own the name.
-UNPUBLISHED = "storebench.invalid/"
-
 
 def image(name: str) -> str:
     """Return the pod image that is built from images/<name>: the Airflow Variable `storebench_image_<name>`, with `_` for each `-`.

@@ -15,12 +15,12 @@ from storebench.airflow import connections, images
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk, embedded_parts, has_embedded_cluster
+from storebench.planning.images import of_pods
 from storebench.planning.topologies import AGENT_IMAGE
 from storebench.s3 import check_bucket
 from storebench.servers import stand_ins
 from storebench.spark.options import KEY_NAME
 from storebench.study.model import Study
-from storebench.study.reserved import DROP
 
 # The variable with the command that starts stopped servers of the embedded stack, and waits for them. Its arguments are their names.
 WAKE = "STOREBENCH_WAKE"
@@ -95,11 +95,7 @@ def check_images(study: Study, names: Iterable[str], servers: Iterable[str] = ()
 
     `names`: the stores whose pods the run starts. `servers`: the unpublished images of servers that the run provisions, such as `servers_api`.
     """
-    stores = [study.store(name) for name in names]
-    pods = [store.pod_of(operation) for store in stores for operation in (*store.operations, DROP)]
-    if study.dataset:
-        pods.append(study.dataset.pod)
-    images.check([*(pod.image for pod in pods), *servers])
+    images.check([*of_pods(study, names), *servers])
 
 
 def _check_current(

@@ -25,7 +25,8 @@ ROLES = (
 def s3(typed: Typed) -> Fields:
     """Return the normal form: the address is in `endpoint_url`, also if it was typed into the host or into Airflow's `service_config`."""
     typed.refuse(
-        "a pod cannot take a role or a profile. Type the role's temporary credentials: login, password, and the extra's aws_session_token",
+        "a pod cannot take a role or a profile from a connection. Give the pods' service account the role, and leave the login empty; or type the"
+        " role's temporary credentials: login, password, and the extra's aws_session_token",
         *ROLES,
     )
     service = typed.mapping("service_config").get("s3") or {}

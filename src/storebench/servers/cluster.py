@@ -74,7 +74,7 @@ class ServerCluster:
                     f"The server {problem.pod} does not start: {problem.reason}{self._log(problem)}"
                 )
             waited_s = time.monotonic() - began_s
-            lacking = unscheduled(pods)
+            lacking = unscheduled(pods) if pods else "Kubernetes has made none of the servers' pods"
             if lacking and waited_s > limits.node_s:
                 raise ServersFailed(f"{lacking}. It waited {limits.node_s:.0f} s{self._warnings(set_id)}")
             if waited_s > limits.ready_s:

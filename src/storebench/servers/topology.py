@@ -34,6 +34,10 @@ SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service 
 ALL_CORES = "all"  # value of that annotation: all cores that the container may use
 READY = "storebench/ready"  # annotation of pods: a URL that answers with a success once the server is ready
 
+# The registry in the names of images that nobody publishes: it never resolves (RFC 2606). A name without a registry would be looked up at a
+# public registry, where anybody can own the name.
+UNPUBLISHED = "storebench.invalid/"
+
 Object = kustomization.Object
 
 
@@ -57,6 +61,18 @@ class Topology:
     def entry(self) -> Object:
         """The Service to which clients connect."""
         return next(item for item in self.objects if _is_entry(item))
+
+    @property
+    def containers(self) -> Iterator[Object]:
+        """The containers of all servers, with those that prepare a server."""
+        for item in self.sets:
+            pod = item["spec"]["template"]["spec"]
+            yield from [*pod["containers"], *pod.get("initContainers", [])]
+
+    @property
+    def unpublished(self) -> set[str]:
+        """The names of the containers whose image nobody publishes: the image is built from the folder images/servers/NAME."""
+        return {one["name"] for one in self.containers if one["image"].startswith(UNPUBLISHED)}
 
     @property
     def has_password(self) -> bool:

@@ -11,13 +11,10 @@ from local import image_keys
 from local.stack import environment, parts, render
 from local.stack.settings import Settings
 from storebench.airflow import images, preflight
-from storebench.airflow.servers import provision
 from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk
-from storebench.servers import stand_ins, topology
-from storebench.study import studies
-from storebench.study.reserved import DROP
+from storebench.servers import stand_ins
 from tests.unit.example import STUDY
 
 ROOT = Path(__file__).parents[3]
@@ -250,32 +247,6 @@ def test_images_that_no_variable_names_are_refused_before_a_pod_is_made(monkeypa
     preflight.check_images(STUDY, ["mongodb", "null"])
     with pytest.raises(SpecError, match=r"No image is known for jvm, servers/api\."):
         preflight.check_images(STUDY, ["mongodb", "delta-spark"], {"servers_api"})
-
-
-def needed_images():
-    """Return the folders under images/ of all pods and servers that the shipped studies can ask for."""
-    found = {"servers/agent"}
-    for study in map(studies.find, studies.names()):
-        pods = [study.store(name).pod_of(one) for name in study.stores for one in (*study.steps, DROP)]
-        found |= {pod.image for pod in pods} | ({study.dataset.pod.image} if study.dataset else set())
-        for name in topology.provisioned_for(study):
-            server, which = study.store(name).server_of(name)
-            group = provision.Group("", name, topology.find(server, which), None)
-            found |= {one.replace("servers_", "servers/") for one in group.unpublished_images}
-    return found
-
-
-def test_every_image_that_a_shipped_study_needs_is_in_helms_values_and_in_the_how_to():
-    needed = needed_images()
-    assert {"python", "jvm", "load", "servers/api", "servers/zeo"} <= needed
-    values = (ROOT / "deploy" / "helm" / "values.yaml").read_text()
-    named = re.findall(r"AIRFLOW_VAR_STOREBENCH_IMAGE_(\w+), value: REGISTRY/storebench-([\w-]+):TAG", values)
-    assert {one.lower() for one, _ in named} == {one.replace("/", "_") for one in needed}
-    assert all(one.lower() == image.replace("-", "_") for one, image in named)
-    built = re.findall(
-        r"for name in airflow ([^;]*); do images/build", (ROOT / "docs/how-to/kubernetes.md").read_text()
-    )
-    assert len(built) == 2 and all(set(line.split()) == needed for line in built)
 
 
 @pytest.mark.parametrize("manifest", sorted((ROOT / "deploy" / "servers").glob("*/*/*.yaml")), ids=str)

@@ -189,7 +189,17 @@ def test_pods_that_are_never_made_are_told_with_the_warning(kube, servers):
     kube.pods.clear()
     kube.warnings = [warning("elasticsearch-abc", "forbidden: violates PodSecurity")]
     with pytest.raises(
-        ServersFailed, match=r"0 of 3 servers .* has made no more of them.*violates PodSecurity"
+        ServersFailed, match=r"has made none of the servers' pods. It waited 0 s.*violates PodSecurity"
+    ):
+        servers.wait("abc", 3, Limits(node_s=0.02, ready_s=600), lambda: None)
+
+
+def test_pods_of_which_only_some_are_made_are_told_with_the_warning(kube, servers):
+    make(servers)
+    del kube.pods["elasticsearch-abc-2"]
+    kube.warnings = [warning("elasticsearch-abc", "exceeded quota: small")]
+    with pytest.raises(
+        ServersFailed, match=r"2 of 3 servers .* has made no more of them.*exceeded quota: small"
     ):
         wait(servers)
 

@@ -6,7 +6,7 @@ Only one set exists at a time. A turn that needs another set, or none, first rem
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,22 +69,12 @@ class Group:
     @property
     def images(self) -> set[str]:
         """The names of the images that can replace the manifests' images."""
-        return {_image(container["name"]) for container in self._containers}
+        return {_image(container["name"]) for container in self.topology.containers}
 
     @property
     def unpublished_images(self) -> set[str]:
         """The names of the images that nobody publishes."""
-        return {
-            _image(container["name"])
-            for container in self._containers
-            if container["image"].startswith(images.UNPUBLISHED)
-        }
-
-    @property
-    def _containers(self) -> Iterator[Object]:
-        for stateful_set in self.topology.sets:
-            pod = stateful_set["spec"]["template"]["spec"]
-            yield from [*pod["containers"], *pod.get("initContainers", [])]
+        return set(map(_image, self.topology.unpublished))
 
     @property
     def copies(self) -> int:
