@@ -237,7 +237,7 @@ e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docke
 	local/compose/engine $(PYTEST) tests/compose
 
 .PHONY: drills
-drills: setup $(E2E_PARTS) servers-ozone up ## Cause faults, fill a grid step by step, and show the outcome of each
+drills: setup $(E2E_PARTS) servers-ozone servers-postgresql up ## Cause faults, fill a grid step by step, and show the outcome of each
 	$(WITH_STACK) $(PYTEST) -q tests/drills
 
 .PHONY: fuzz

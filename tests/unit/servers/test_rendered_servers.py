@@ -178,7 +178,9 @@ def test_postgresql_gets_a_quarter_of_the_memory_of_any_size():
     (container,) = the_set(objects)["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"memory": "8Gi"}
     told = {one["name"]: one for one in container["env"]}
-    assert told["MEMORY"]["valueFrom"] == {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}
+    assert told["MEMORY"]["valueFrom"] == {
+        "resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}
+    }
     command = [text.replace("$$", "$") for text in container["command"]]
     command[-1] = command[-1].replace("docker-entrypoint.sh", "echo")
     started = subprocess.check_output(command, env={**os.environ, "MEMORY": "8192"}, text=True)
