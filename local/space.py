@@ -33,6 +33,7 @@ KEPT_GB = {
     "image-servers-hdfs": 0.5,
     "image-servers-mariadb": 0.1,
     "image-servers-mongodb": 1.3,
+    "image-servers-postgresql": 0.9,
     "image-servers-zeo": 0.1,
     "image-wendelin": 1.1,
 }

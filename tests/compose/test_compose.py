@@ -53,7 +53,8 @@ def test_the_results_page_is_served(compose):
 
 
 def test_containers_hold_no_capability(compose):
-    for service in ("postgres", "s3", "mongodb", "elasticsearch", "airflow-api-server", "airflow-scheduler"):
+    servers = ("postgres", "s3", "mongodb", "elasticsearch", "store-postgresql")
+    for service in (*servers, "airflow-api-server", "airflow-scheduler"):
         lines = compose("exec", "--no-TTY", service, "cat", "/proc/1/status").stdout.splitlines()
         status = dict(line.split(":", 1) for line in lines)
         assert (int(status["CapEff"], 16), int(status["NoNewPrivs"])) == (0, 1), service
@@ -84,7 +85,8 @@ def test_an_update_keeps_results_and_secrets(compose):
     assert compose.settings() == settings
     compose.up()
     assert results(compose) == before
-    done = compose("run", "--rm", "bench", "run", "--rows", "2000", "--stores", "null", "--axis", "batch=all")
+    asked = ("--rows", "2000", "--stores", "null,postgresql", "--axis", "batch=all")
+    done = compose("run", "--rm", "bench", "run", *asked)
     assert "run success" in done.stdout
 
 

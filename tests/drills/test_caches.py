@@ -9,7 +9,7 @@ FIGURES = {"warm_passes", "disk_read_bytes", "needed_bytes"}
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("store", ["elasticsearch@one", "mongodb@one"])
+@pytest.mark.parametrize("store", ["elasticsearch@one", "mongodb@one", "postgresql@one"])
 def test_reads_are_cold_lukewarm_and_hot_with_their_proofs(cluster, say, store):
     found = {}
     for cache in ("cold", "lukewarm", "hot", "as_is"):

@@ -32,6 +32,11 @@ def topology_of(study: PlannedStudy, store: str, exists: Exists) -> Topology | N
     connection = info.connection_of(store)
     if not name or connection is None or exists(connection):
         return None
+    if server == info.connection and not info.provisions:
+        raise SpecError(
+            f"{quoted(store)} means no server: there is no Airflow Connection {PREFIX + connection!r}, and a run provisions no servers for"
+            f" {info.name}"
+        )
     try:
         return topology.find(server, name)
     except SpecError as error:

@@ -130,7 +130,7 @@ def provisioned_for(study: PlannedStudy) -> list[str]:
     stores = []
     for name in study.store_names:
         store = study.store(name)
-        native = [(store.connection or "", "")] if store.has_server() else []
+        native = [(store.connection or "", "")] if store.has_server() and store.provisions else []
         servers = [*native, *((other, f"{other}_") for other in store.elsewhere)]
         stores += [f"{name}@{prefix}{topology}" for server, prefix in servers for topology in names(server)]
     return stores

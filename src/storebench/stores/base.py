@@ -155,6 +155,7 @@ class Store(ABC):
     connection: ClassVar[str | None] = None  # the connection to its server; "s3" if S3 is the store itself
     # Why its pods only connect to servers that the run provisions; empty for a store that accepts any server
     provisioned_servers_only: ClassVar[str] = ""
+    provisions: ClassVar[bool] = True  # False: no run provisions its server, which keeps none of its data
     # Connections of other servers that can hold its data: `delta-spark@hdfs_v3` keeps it on the server `hdfs@v3`
     elsewhere: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods get

@@ -60,6 +60,7 @@ class StoreRecord(Record):
     provisioned_servers_only: str = Field(
         default="", description="Why the store is only measured at servers that a run provisions"
     )
+    provisions: bool = Field(default=True, description="A run can provision the store's servers")
     options: tuple[str, ...] = Field(
         default=(), description="Names of the parameters that the store's pods get"
     )
@@ -77,6 +78,7 @@ class StoreRecord(Record):
             elsewhere=store.elsewhere,
             filled_by=store.filled_by,
             provisioned_servers_only=store.provisioned_servers_only,
+            provisions=store.provisions,
             options=tuple(store.options),
         )
 

@@ -117,9 +117,7 @@ def test_the_settings_are_those_of_the_embedded_stack(published, tmp_path):
     names += ["s3_access_key", "s3_secret_key", "jwt_secret", "api_secret_key", "fernet_key"]
     embedded = environment.build(Settings(home=tmp_path, own=frozenset()), dict.fromkeys(names, "x"), {})
     here = published["services"]["airflow-scheduler"]["environment"]
-    # Docker Compose has no database for the store postgresql (docs/how-to/docker-compose.md).
-    elsewhere = IMAGE_HAS | {"AIRFLOW_CONN_STOREBENCH_POSTGRESQL"}
-    assert {name for name in embedded if name.startswith("AIRFLOW_")} - elsewhere <= set(here)
+    assert {name for name in embedded if name.startswith("AIRFLOW_")} - IMAGE_HAS <= set(here)
     places = re.compile(r"FOLDER|URL|CONN|SECRET|FERNET|PASSWORDS_FILE|_VAR_")
     for name, value in embedded.items():
         if name.startswith("AIRFLOW__") and not places.search(name):

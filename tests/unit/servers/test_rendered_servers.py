@@ -1,3 +1,6 @@
+import os
+import subprocess
+
 import pytest
 
 from storebench.errors import SpecError
@@ -162,8 +165,26 @@ def test_a_server_with_a_login_takes_the_password_of_its_own_set():
     assert told["MARIADB_ROOT_PASSWORD"]["valueFrom"]["secretKeyRef"] == secret
     assert told["STOREBENCH_AGENT_TOKEN"]["valueFrom"]["secretKeyRef"] == {**secret, "key": "token"}
     assert not any("EMPTY" in name for name in told)
-    logins = {path: find(*path.split("/")).has_password for path in ("mariadb/one", "mongodb/one", "zeo/one")}
-    assert logins == {"mariadb/one": True, "mongodb/one": False, "zeo/one": False}
+    logins = {
+        path: find(*path.split("/")).has_password
+        for path in ("mariadb/one", "postgresql/one", "mongodb/one", "zeo/one")
+    }
+    assert logins == {"mariadb/one": True, "postgresql/one": True, "mongodb/one": False, "zeo/one": False}
+
+
+def test_postgresql_gets_a_quarter_of_the_memory_of_any_size():
+    """Kubernetes gives the variable MEMORY the limit, and reads $$ as $. The image's program is a shell function here."""
+    objects = rendered(find("postgresql", "one"), "abc", Sizes(memory="8Gi"), Place())
+    (container,) = the_set(objects)["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"] == {"memory": "8Gi"}
+    told = {one["name"]: one for one in container["env"]}
+    assert told["MEMORY"]["valueFrom"] == {
+        "resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}
+    }
+    command = [text.replace("$$", "$") for text in container["command"]]
+    command[-1] = command[-1].replace("docker-entrypoint.sh", "echo")
+    started = subprocess.check_output(command, env={**os.environ, "MEMORY": "8192"}, text=True)
+    assert started == "postgres -c shared_buffers=2048MB -c effective_cache_size=6144MB\n"
 
 
 def test_without_an_agent_the_server_starts_as_it_is():

@@ -10,7 +10,7 @@ from storebench.servers.topology import CHECKOUT_SERVERS, find
 CHECKOUT = CHECKOUT_SERVERS.parents[1]
 IMAGES = CHECKOUT / "images" / "servers"
 # The image in the manifests, the name in the documentation, and the files that pin what the embedded stack builds, each with a pattern.
-# Debian decides MariaDB's: the embedded image has the newest patch of the release. A stand-in for MongoDB has no version of its own here.
+# Debian decides MariaDB's and PostgreSQL's: the embedded images have the newest patch of the release. A stand-in for MongoDB has no version of its own here.
 SERVERS = {
     "cassandra": (
         "Cassandra",
@@ -48,6 +48,7 @@ SERVERS = {
     ),
     "mariadb": ("MariaDB", []),
     "mongo": ("MongoDB", []),
+    "postgres": ("PostgreSQL", []),
 }
 OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 

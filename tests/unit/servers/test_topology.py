@@ -4,6 +4,7 @@ import subprocess
 import pytest
 
 from storebench.errors import SpecError
+from storebench.planning.topologies import topology_of
 from storebench.servers.sizes import FIELDS
 from storebench.servers.topology import CHECKOUT_SERVERS, FOLDER, find, names, provisioned_for
 from storebench.study import studies
@@ -204,6 +205,17 @@ def test_the_documentation_lists_each_topology_and_each_size():
     for name in shown:
         assert re.search(rf"^\|.*`{name}`.*\|", text, re.MULTILINE), name
     assert all(f"| `{name}` |" in text for name in FIELDS)
+
+
+def test_no_servers_are_provisioned_for_a_store_whose_data_is_not_on_its_server():
+    def no_connection(name):
+        return False
+
+    for study in map(studies.find, ("bulk_write_read", "queries")):
+        assert str(topology_of(study, "postgresql@one", no_connection)) == "postgresql/one"
+        assert "postgresql@one" in provisioned_for(study) and "pyiceberg@one" not in provisioned_for(study)
+    with pytest.raises(SpecError, match=r"'storebench_postgresql_one', and a run provisions no servers for"):
+        topology_of(studies.find("bulk_write_read"), "pyiceberg@one", no_connection)
 
 
 @pytest.mark.parametrize("name", ["one", "three"])

@@ -149,6 +149,7 @@ class Paper(Stone):
     connection = "paper"
     elsewhere = ("s3",)
     provisioned_servers_only = ""
+    provisions = True
     options = {"cold": flag("Cold", "Empty the caches.")}
     figures_cover = "client"
     pod = Pod()
@@ -279,7 +280,7 @@ def cases() -> list[Any]:
 VARIABLES = (
     "name", "operations", "clients", "delivers",
     "divides", "lacks", "keeps_data", "floor",
-    "filled_by", "connection", "provisioned_servers_only", "elsewhere",
+    "filled_by", "connection", "provisioned_servers_only", "provisions", "elsewhere",
     "options", "figures_cover", "pod", "pods",
     "packages", "modules", "typical",
 )

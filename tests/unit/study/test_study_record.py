@@ -59,6 +59,7 @@ def test_what_is_asked_of_a_recorded_study_is_what_its_file_says(study):
         assert (
             record.has_server() == store.has_server()
             and record.provisioned_servers_only == store.provisioned_servers_only
+            and record.provisions == store.provisions
         )
         assert same.needs_agents(name, values) == study.needs_agents(name, values)
 

@@ -157,6 +157,20 @@ class PostgreSQL(TableStore):
             yield from cursor.fetch_record_batch()
         self._arrow.commit()
 
+    def needed_bytes(self) -> int:
+        """Return the bytes of the table's pages with rows, without long values, which PostgreSQL keeps in another table.
+
+        A server may cut empty pages off the table at any time: the table's size is no lower bound of what a read needs.
+        """
+        from psycopg import sql
+
+        statement = sql.SQL(
+            "SELECT count(DISTINCT (ctid::text::point)[0]) * current_setting('block_size')::bigint FROM {}"
+        ).format(self._table)
+        with errors(self.server):
+            row = self._session.execute(statement).fetchone()
+        return int(row[0]) if row else 0
+
     def count(self) -> int:
         from psycopg import sql
 

@@ -39,6 +39,7 @@ class PyIceberg(S3Table):
     clients = ("reference", "tuned")
     delivers = ("Arrow", "Arrow")
     connection = "postgresql"
+    provisions = False  # the table's files are in S3, and would stay when a run removes the catalog's server
     pod = Pod("iceberg")
     packages = ("pyiceberg", "pyarrow", "sqlalchemy", "psycopg")
     # No pyarrow.fs: it reads the variable of the CA when it is imported, and `connect` sets this variable.

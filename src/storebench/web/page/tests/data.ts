@@ -84,6 +84,7 @@ const store = (name: string, operations: string[], floor = false): StoreRecord =
   elsewhere: [],
   filled_by: null,
   provisioned_servers_only: "",
+  provisions: true,
   options: [],
 });
 

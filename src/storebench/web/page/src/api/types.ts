@@ -2462,6 +2462,12 @@ export interface components {
              */
             provisioned_servers_only: string;
             /**
+             * Provisions
+             * @description A run can provision the store's servers
+             * @default true
+             */
+            provisions: boolean;
+            /**
              * Options
              * @description Names of the parameters that the store's pods get
              * @default []
