@@ -174,6 +174,7 @@ def called(dag, monkeypatch):
         return calls
 
     repository = SimpleNamespace(
+        check_schema=lambda: calls.append(("check schema",)),
         recorded_turns=lambda run_id: [],
         finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or failed,
         cells_of_run=lambda run_id: [],
@@ -219,8 +220,8 @@ def test_the_error_of_a_large_run_names_some_of_its_failures_and_counts_them(cal
     assert str(caught.value).endswith("clean_00049 and 19950 more")
 
 
-def test_the_plan_closes_what_was_stopped_before_anything_else(called):
-    assert called("plan", {}) == [("close stopped", "d/r"), ("plan",)]
+def test_the_plan_refuses_another_schema_then_closes_what_was_stopped(called):
+    assert called("plan", {}) == [("check schema",), ("close stopped", "d/r"), ("plan",)]
 
 
 def test_every_parameter_has_a_title_and_a_help_text(dag):

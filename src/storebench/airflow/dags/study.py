@@ -79,6 +79,7 @@ def study_dag(study: Study) -> DAG:
             """Check everything that can be checked before any work, and name the turns to run."""
             context = get_current_context()
             try:
+                connections.repository(connections.PLAN_PATIENCE_S).check_schema()
                 close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
                 make = partial(ready.made_for_plan, context) if isinstance(ready, DatasetOperator) else None
                 return plan_of(study, context["params"], context["dag_run"], make)
