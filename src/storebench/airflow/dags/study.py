@@ -13,7 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, Context, Param, XComArg, get_current_context, task, task_group
+from airflow.sdk import (
+    DAG,
+    Asset,
+    BaseOperator,
+    Context,
+    Param,
+    XComArg,
+    get_current_context,
+    task,
+    task_group,
+)
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
@@ -62,6 +72,7 @@ def study_dag(study: Study) -> DAG:
             f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
         )
     study.refuse([*problems_of_stores(study), *problems_of_pods(study)])
+    finished = Asset(f"storebench://{study.name}")
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],
@@ -86,9 +97,12 @@ def study_dag(study: Study) -> DAG:
             except StorebenchError as error:
                 raise AirflowFailException(str(error)) from error
 
-        @task(task_id=AGGREGATE, trigger_rule="all_done")
+        @task(task_id=AGGREGATE, trigger_rule="all_done", outlets=[finished])
         def aggregate() -> None:
-            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
+            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed.
+
+            Airflow emits the event of the asset only if this task succeeds.
+            """
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
             run_id = run_id_of(context["dag"].dag_id, context["run_id"])
@@ -114,6 +128,9 @@ def study_dag(study: Study) -> DAG:
                 named = ", ".join(tasks[:MOST_NAMED])
                 more = [f" and {len(tasks) - MOST_NAMED} more"] if len(tasks) > MOST_NAMED else []
                 raise AirflowFailException(f"These tasks failed; their logs say why: {named}{''.join(more)}")
+            counted = repository.run_counted(run_id)
+            event = {"run": run_id, "verified": counted["verified"], "disturbed": counted["disturbed"]}
+            context["outlet_events"][finished].extra = event
 
         planned, end = plan(), aggregate()
         ready: BeforeCellsOperator = (
