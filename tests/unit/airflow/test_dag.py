@@ -180,7 +180,6 @@ def called(dag, monkeypatch):
         return calls
 
     repository = SimpleNamespace(
-        check_schema=lambda: calls.append(("check schema",)),
         recorded_turns=lambda run_id: [],
         finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or failed,
         cells_of_run=lambda run_id: [],
@@ -190,8 +189,6 @@ def called(dag, monkeypatch):
     monkeypatch.setattr(module, "fill_gaps", note("fill gaps", 0))
     monkeypatch.setattr(module, "refresh", lambda *_: None)
     monkeypatch.setattr(module.secrets, "release", lambda run_id: calls.append(("release", run_id)))
-    monkeypatch.setattr(module, "close_stopped", note("close stopped"))
-    monkeypatch.setattr(module, "plan_of", lambda *_: calls.append(("plan",)) or [])
     step.calls, step.failed = calls, failed
     return step
 
@@ -231,10 +228,6 @@ def test_the_error_of_a_large_run_names_some_of_its_failures_and_counts_them(cal
     with pytest.raises(AirflowFailException) as caught:
         called("aggregate", {f"clean_{n:05d}": "failed" for n in range(20_000)})
     assert str(caught.value).endswith("clean_00049 and 19950 more")
-
-
-def test_the_plan_refuses_another_schema_then_closes_what_was_stopped(called):
-    assert called("plan", {}) == [("check schema",), ("close stopped", "d/r"), ("plan",)]
 
 
 def test_every_parameter_has_a_title_and_a_help_text(dag):

@@ -1,4 +1,4 @@
-"""The DAG files of docs/how-to/other-dags.md, which Airflow loads beside the studies of dags/."""
+"""The DAG files of docs/how-to/airflow.md, which Airflow loads beside the studies of dags/."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from storebench.airflow.dags.study import study_dag
 from storebench.study import studies
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "other-dags.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "airflow.md"
 
 
 @pytest.fixture(scope="module")
