@@ -206,6 +206,10 @@ requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 ta
 	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \
 		requirements/$(name).in --output-file requirements/$(name).txt$(newline))
 
+.PHONY: outdated
+outdated: setup ## List the packages that have a newer version, by part (two minutes)
+	@$(VENV)/bin/python -m local.outdated 3.9 $(OLD_PYTHON)
+
 # The steps of the agent and of the map job run the tests in Go, whenever their code has changed.
 UNIT_STEPS := $(AGENT) $(COMPOSE) $(MAP_JOB)
 

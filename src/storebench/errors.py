@@ -27,6 +27,10 @@ class SpecError(StorebenchError):
     exit_code = 2
 
 
+class SchemaDiffers(SpecError):
+    """The results database has the schema of another version of Storebench."""
+
+
 class StoreUnreachable(StorebenchError):
     """A store or a source of data does not answer."""
 

@@ -82,6 +82,10 @@ def test_it_is_measured_backfilled_compared_and_shown(words, airflow, visit, tok
     assert all(row["node_cpu_some_share"] is not None for row in shell), "the agent has watched the node"
     assert {row["figures_cover"] for row in shell} == {"engine"}
     assert all((row["not_judged"] or "it took").startswith("it took") for row in shell)
+    newest = f"/api/v2/assets/events?source_dag_id={NAME}&order_by=-timestamp&limit=1"
+    (event,) = airflow.call("GET", newest)["asset_events"]
+    disturbed = sum(row["disturbed"] is not None for row in rows)
+    assert event["extra"] == {"run": rows[0]["run_id"], "verified": 6, "disturbed": disturbed}
     printed = storebench("results", "--run", rows[0]["run"], "--histogram", "latency_s", "--format", "json")
     assert printed.returncode == 0 and len(json.loads(printed.stdout)) > 0
     printed = storebench("results", "--run", rows[0]["run"], "--series", "progress_bytes", "--format", "csv")

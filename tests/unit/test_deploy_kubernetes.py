@@ -74,3 +74,27 @@ def test_pods_reach_stores(address):
 def test_what_is_said_of_metadata_is_the_policy(address):
     assert address in (ROOT / "SECURITY.md").read_text()
     assert address in (ROOT / "deploy/kubernetes/network.yaml").read_text()
+
+
+@pytest.mark.parametrize("executor", ["kubernetes", "celery"])
+def test_the_tasks_of_each_executor_run_as_the_account_with_their_rights_and_the_scheduler_does_not(executor):
+    helm = ROOT / "deploy" / "helm"
+    values = yaml.safe_load((helm / "values.yaml").read_text())
+    changed = yaml.safe_load((helm / f"{executor}-executor.yaml").read_text())
+    (tasks,) = {
+        subject["name"]
+        for document in yaml.safe_load_all((helm / "access.yaml").read_text())
+        for subject in document["subjects"]
+    }
+    assert values["scheduler"]["serviceAccount"]["name"] == tasks, "where tasks run without these values"
+    assert changed["workers"]["serviceAccount"]["name"] == tasks
+    scheduler = changed["scheduler"]["serviceAccount"]["name"]
+    assert scheduler != tasks
+    if executor == "kubernetes":
+        role, binding = yaml.safe_load_all((helm / "kubernetes-executor-access.yaml").read_text())
+        assert [subject["name"] for subject in binding["subjects"]] == [scheduler]
+        assert (
+            role["metadata"]["namespace"] == "airflow"
+            and binding["roleRef"]["name"] == role["metadata"]["name"]
+        )
+        assert not {rule for one in role["rules"] for rule in one["resources"]} & {"secrets", "pods/exec"}

@@ -161,6 +161,19 @@ def test_a_run_that_stays_queued_says_why(paused, before, reason):
     assert console.file.getvalue().splitlines()[0] == reason
 
 
+def test_a_run_that_waits_for_approval_says_where_once():
+    class Asking(Airflow):
+        def watch(self, dag_id, run_id):
+            for _ in range(3):
+                yield Look([], [{**PLAN, "state": "awaiting_input", "end_date": None}], "running", False)
+            yield Look([], [PLAN], "failed", True)
+
+    console = Console(file=io.StringIO(), width=200)
+    follow(console, Asking(), Results(), "d", "manual__1")
+    lines = [line for line in console.file.getvalue().splitlines() if "approval" in line]
+    assert lines == ["the run waits for approval: in Airflow, open the run and its Required Actions"]
+
+
 def test_a_run_whose_pods_wait_for_those_of_another_run_says_which_once():
     waits = {**WRITE, "state": "scheduled", "pool": "benchmark"}
 

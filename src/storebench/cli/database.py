@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from storebench.cli.environment import page_of, results_dsn
+from storebench.cli.environment import any_results_dsn, page_of, results_dsn
 from storebench.cli.study import announce_latest, of_study
 from storebench.errors import SpecError
 
@@ -21,10 +21,11 @@ def migrate(reader: str | None) -> None:
     from storebench.results.database.migrate import grant
     from storebench.results.database.migrate import migrate as run_migrations
 
-    applied = run_migrations(results_dsn())
+    dsn = any_results_dsn()
+    applied = run_migrations(dsn)
     click.echo(f"applied: {', '.join(applied)}" if applied else "the schema is up to date")
     if reader:
-        grant(results_dsn(), reader)
+        grant(dsn, reader)
         click.echo(f"{reader} may read the results")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from storebench.errors import SpecError
+from storebench.errors import SpecError, StoreUnreachable
 
 
 def airflow_login() -> tuple[str, str, str]:
@@ -48,7 +49,21 @@ def page_of(run_id: str) -> str | None:
 
 
 def results_dsn() -> str:
-    """Return the postgresql:// URI of the results database. Raises SpecError if the variable is not set."""
+    """Return the postgresql:// URI of the results database. Raises SpecError if the variable is not set, and SchemaDiffers for a database
+    of another version of Storebench.
+    """
+    from storebench.results.database.connection import Database
+
+    dsn = any_results_dsn()
+    with suppress(
+        StoreUnreachable
+    ):  # the command may wait for the database, or reports that it does not answer
+        Database(dsn).check_schema()
+    return dsn
+
+
+def any_results_dsn() -> str:
+    """Return the postgresql:// URI of the results database of any version. Raises SpecError if the variable is not set."""
     return _environment("AIRFLOW_CONN_STOREBENCH_RESULTS")
 
 

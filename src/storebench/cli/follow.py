@@ -24,6 +24,7 @@ AT_ONCE = 50  # the largest number of attempts that end between two looks
 AFTER_OTHERS = "the run begins when the runs before it have ended"
 NAMED = 3  # number of earlier runs to name
 WAITS_AFTER = 3  # report a wait after this number of looks with a waiting and no running task; two are normal between tasks
+AWAITING = "awaiting_input"  # Airflow's state of a task that waits for a user's answer
 REASONS = 5  # number of reasons for skipped turns to print
 
 
@@ -132,8 +133,11 @@ class Progress:
                 self.say(self._lines.of(row, len(self._operations), self.run["planned"]))
 
     def _say_waits(self, look: Look) -> None:
-        """Print that the next pod waits for a pod of another run, once until a task of the run starts."""
+        """Print that the run waits for approval, and that the next pod waits for a pod of another run, once until a task of the run starts."""
         states = {task["state"] for task in look.tasks}
+        if AWAITING in states and AWAITING not in self._printed:
+            self._printed.add(AWAITING)
+            self.say("the run waits for approval: in Airflow, open the run and its Required Actions")
         waiting = [task for task in look.tasks if task["state"] in ("scheduled", "queued")]
         if look.over or "running" in states or not waiting:
             self._waits = 0

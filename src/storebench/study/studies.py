@@ -55,8 +55,8 @@ def find(name: str) -> Study:
     """Return the study in <folder>/<name>.py. Loads Airflow, which takes some seconds.
 
     Raises SpecError with the file's name if the file does not exist or has no usable study."""
-    path = folder() / f"{name}.py"
-    if not path.exists():
+    path = _path_of(name)
+    if path is None:
         raise unknown("study", name, names())
     if str(folder()) not in sys.path:  # as in Airflow: a store may be a module beside its study
         sys.path.append(str(folder()))
@@ -73,6 +73,15 @@ def find(name: str) -> Study:
     if not studies:
         raise SpecError(f"{path} has no study of the name {name!r}")
     return studies[0]
+
+
+def _path_of(name: str) -> Path | None:
+    """Return the file of a study: in the folder of DAGs, else on Python's path, to which a task of Airflow adds the bundle of its DAG."""
+    path = folder() / f"{name}.py"
+    if path.exists():
+        return path
+    others = (Path(place, path.name) for place in sys.path)
+    return next((other for other in others if other.is_file() and _is_study(other)), None)
 
 
 def _meant(error: BaseException) -> str:

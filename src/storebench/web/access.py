@@ -28,9 +28,14 @@ from storebench.web.reading import Reading
 
 
 def reading(user: GetUserDep) -> Reading:
-    """Return a Reading of the DAGs that this user may read. Answers 401 without a session, 403 if the user may read no DAG with results."""
+    """Return a Reading of the DAGs that this user may read. Answers 401 without a session, 403 if the user may read no DAG with results.
+
+    Raises SchemaDiffers for a database of another version of Storebench.
+    """
     dsn = connections.reader_dsn()
-    dag_ids = Reading(dsn, []).dags()
+    every = Reading(dsn, [])
+    every.check_schema()
+    dag_ids = every.dags()
     allowed = [dag_id for dag_id in dag_ids if may_read(dag_id, user)]
     if dag_ids and not allowed:
         raise HTTPException(403, "You may not read the DAG of any study with results")

@@ -24,7 +24,7 @@ from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.server_sizes import ServerSizes, server_sizes_answer
 from storebench.answers.studies import Study
-from storebench.errors import SpecError, StoreUnreachable, quoted
+from storebench.errors import SchemaDiffers, SpecError, StoreUnreachable, quoted
 from storebench.fields import UNSTORABLE
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
@@ -75,6 +75,11 @@ Axes = Annotated[
 @app.exception_handler(SpecError)
 def _not_there(request: Request, error: SpecError) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, status_code=404)
+
+
+@app.exception_handler(SchemaDiffers)
+def _of_another_version(request: Request, error: SchemaDiffers) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, status_code=500)
 
 
 @app.exception_handler(StoreUnreachable)

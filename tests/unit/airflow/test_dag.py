@@ -3,6 +3,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk import Asset
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow.compat.priority import LAST, MOST_STEPS, CellByCell
@@ -166,9 +167,14 @@ def called(dag, monkeypatch):
     def note(name, result=None):
         return lambda *arguments, **_: calls.append((name, *arguments[1:])) or result
 
+    class Event:
+        def __setattr__(self, name, value):
+            calls.append((name, value))
+
     def step(name, states):
         ti = SimpleNamespace(get_task_states=lambda **_: {"r": states})
         context = {"ti": ti, "dag": SimpleNamespace(dag_id="d"), "run_id": "r", "params": {}, "dag_run": None}
+        context["outlet_events"] = {Asset(f"storebench://{dag.dag_id}"): Event()}
         monkeypatch.setattr(module, "get_current_context", lambda: context)
         dag.get_task(name).python_callable()
         return calls
@@ -177,23 +183,28 @@ def called(dag, monkeypatch):
         recorded_turns=lambda run_id: [],
         finish_run=lambda run_id, reason: calls.append(("finish", run_id, reason)) or failed,
         cells_of_run=lambda run_id: [],
+        run_counted=lambda run_id: {"verified": 4, "disturbed": 1, "failed": 0, "not_run": 0},
     )
     monkeypatch.setattr(module.connections, "repository", lambda *_: repository)
     monkeypatch.setattr(module, "fill_gaps", note("fill gaps", 0))
     monkeypatch.setattr(module, "refresh", lambda *_: None)
     monkeypatch.setattr(module.secrets, "release", lambda run_id: calls.append(("release", run_id)))
-    monkeypatch.setattr(module, "close_stopped", note("close stopped"))
-    monkeypatch.setattr(module, "plan_of", lambda *_: calls.append(("plan",)) or [])
     step.calls, step.failed = calls, failed
     return step
 
 
-def test_the_last_step_fills_gaps_with_the_reason_then_removes_the_runs_secrets(called):
+def test_the_last_step_fills_gaps_with_the_reason_removes_the_runs_secrets_then_tells_other_dags(called):
     assert called("aggregate", {"plan": "success", "dataset": "success"}) == [
         ("fill gaps", "d/r", set(), None),
         ("finish", "d/r", None),
         ("release", "d/r"),
+        ("extra", {"run": "d/r", "verified": 4, "disturbed": 1}),
     ]
+
+
+def test_only_the_last_step_has_the_asset_that_other_dags_can_follow(dag):
+    outlets = {task.task_id: [one.name for one in task.outlets] for task in dag.tasks if task.outlets}
+    assert outlets == {"aggregate": ["storebench://bulk_write_read"]}
 
 
 def test_the_last_step_records_which_step_before_the_cells_has_failed(called):
@@ -217,10 +228,6 @@ def test_the_error_of_a_large_run_names_some_of_its_failures_and_counts_them(cal
     with pytest.raises(AirflowFailException) as caught:
         called("aggregate", {f"clean_{n:05d}": "failed" for n in range(20_000)})
     assert str(caught.value).endswith("clean_00049 and 19950 more")
-
-
-def test_the_plan_closes_what_was_stopped_before_anything_else(called):
-    assert called("plan", {}) == [("close stopped", "d/r"), ("plan",)]
 
 
 def test_every_parameter_has_a_title_and_a_help_text(dag):

@@ -247,6 +247,20 @@ def test_a_plan_says_how_many_operations_a_run_has_and_how_long_they_take(
     assert recorded.refused is None
 
 
+def test_a_plan_asks_with_its_estimate_before_the_run_is_recorded(study, recorded):
+    asked = {"stores": ["null"], "clients": ["reference"], "batch": "all", "repeats": 2}
+    questions = []
+
+    def ask(seconds, lines):
+        assert recorded.started is None
+        questions.append((seconds, lines))
+
+    plan_of(study, {**run_values(study, {}), **asked}, dag_run(conf=asked), None, ask)
+    ((seconds, lines),) = questions
+    assert recorded.started["expected_s"] == seconds
+    assert lines[0].startswith("Cells: 1. Operations: 4. They take about")
+
+
 def test_what_a_plan_refuses_is_recorded_with_its_reason(study, recorded):
     params = {**run_values(study, {}), "rows": "-5"}
     reason = "Rows: '-5' is not a whole number from 1 to 1,000,000,000"

@@ -130,3 +130,16 @@ def test_the_list_of_studies_that_can_all_be_used_ends_well(write):
 def test_without_a_folder_of_dags_they_are_those_of_the_checkout(monkeypatch):
     monkeypatch.delenv("AIRFLOW__CORE__DAGS_FOLDER", raising=False)
     assert studies.folder() == studies.CHECKOUT_DAGS and "bulk_write_read" in studies.names()
+
+
+def test_a_task_finds_a_study_in_the_bundle_of_its_dag(write, folder, tmp_path_factory, monkeypatch):
+    """Airflow adds the folder of the task's bundle, such as a clone of a git repository, to Python's path."""
+    write("toy")
+    bundle = tmp_path_factory.mktemp("bundle")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(bundle)])
+    (folder / "toy.py").rename(bundle / "study.txt")
+    (bundle / "toy.py").write_text("# no study\n")
+    with pytest.raises(SpecError, match="Unknown study 'toy'"):
+        studies.find("toy")
+    (bundle / "study.txt").replace(bundle / "toy.py")
+    assert studies.find("toy").title == "A toy"

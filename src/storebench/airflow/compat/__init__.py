@@ -14,10 +14,12 @@ from collections.abc import Mapping
 AIRFLOW = "apache-airflow-core"
 SDK = "apache-airflow-task-sdk"
 KUBERNETES = "apache-airflow-providers-cncf-kubernetes"
+STANDARD = "apache-airflow-providers-standard"
 
 # By module: the packages that the module depends on, and the version of each package that was last compared.
 LOOKED_AT: Mapping[str, Mapping[str, str]] = {
     "api_server": {AIRFLOW: "3.3.2"},
+    "approval": {STANDARD: "1.21.0"},
     "executor": {AIRFLOW: "3.3.2"},
     "kubernetes_provider": {KUBERNETES: "10.25.0"},
     "pod_manager": {KUBERNETES: "10.25.0"},

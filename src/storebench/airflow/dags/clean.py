@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 
+from storebench.airflow import connections
 from storebench.airflow.compat.priority import LAST
 from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.kubernetes import secrets
@@ -44,6 +45,7 @@ def clean_dag() -> DAG:
         def close() -> None:
             """Close the runs that were stopped, and remove their Secrets."""
             context = get_current_context()
+            connections.repository(connections.PLAN_PATIENCE_S).check_schema()
             remaining = close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
             if remaining:
                 raise AirflowFailException("Not removed:\n" + "\n".join(remaining))

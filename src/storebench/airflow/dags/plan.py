@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -26,6 +26,7 @@ from storebench.results.database.repository import run_id_of
 from storebench.study.model import Study
 from storebench.study.run_params import RunParams, study_values
 
+Ask = Callable[[float, list[str]], None]  # takes the estimated seconds of a run, and the lines of its plan
 NO_PARAMETERS = (
     "This backfill has come without parameters. In Airflow's dialog, tick 'Override parameters on existing runs': it sends the"
     " form only then. Set Reprocess Behavior to 'All Runs', as these dates have a run now, and start the backfill again. On the"
@@ -34,31 +35,44 @@ NO_PARAMETERS = (
 
 
 def plan_of(
-    study: Study, requested: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None = None
+    study: Study,
+    requested: Mapping[str, Any],
+    dag_run: Any,
+    make: custom_file.Make | None = None,
+    ask: Ask | None = None,
 ) -> list[str]:
     """Check and record the turns of a run. Returns the names of the default node pool's turns, as the user interface shows them.
 
-    `requested`: the run's unchecked parameters. `make` makes the dataset of a custom file in a pod. If the plan of a run runs again,
-    the run keeps the turns of its first plan. Raises AirflowSkipException if there is nothing to do, and a StorebenchError for a run that
+    `requested`: the run's unchecked parameters. `make` makes the dataset of a custom file in a pod. `ask` is called before the turns are
+    recorded, and may end the process. If the plan of a run runs again, the run keeps the turns of its first plan. Raises AirflowSkipException if there is nothing to do, and a StorebenchError for a run that
     cannot work. The refused run is recorded with the error.
     """
     try:
-        return _plan_of(study, requested, dag_run, make)
+        return _plan_of(study, requested, dag_run, make, ask)
     except StorebenchError as error:
         with suppress(StorebenchError):  # an error that cannot be recorded is still in the log
-            connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
-                study=study,
-                dag_id=dag_run.dag_id,
-                airflow_run_id=dag_run.run_id,
-                requested=dict(requested),
-                reason=str(error),
-                airflow_id=airflow_id(),
-            )
+            refuse(study, requested, dag_run, str(error))
         raise
 
 
+def refuse(study: Study, requested: Mapping[str, Any], dag_run: Any, reason: str) -> None:
+    """Record a refused run with the reason; `requested`: the run's unchecked parameters."""
+    connections.repository(connections.PLAN_PATIENCE_S).refuse_run(
+        study=study,
+        dag_id=dag_run.dag_id,
+        airflow_run_id=dag_run.run_id,
+        requested=dict(requested),
+        reason=reason,
+        airflow_id=airflow_id(),
+    )
+
+
 def _plan_of(
-    study: Study, requested: Mapping[str, Any], dag_run: Any, make: custom_file.Make | None
+    study: Study,
+    requested: Mapping[str, Any],
+    dag_run: Any,
+    make: custom_file.Make | None,
+    ask: Ask | None,
 ) -> list[str]:
     if dag_run.run_type == "backfill" and not dag_run.conf:
         raise SpecError(NO_PARAMETERS)
@@ -111,10 +125,12 @@ def _plan_of(
     order, skipped, expected = draft.order, {**cannot, **draft.skipped}, draft.expected
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
-        print(f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}")
+        lines = [f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}"]
         if needs := text_of_several_pods(study, draft.repeats, params):
-            print(needs)
-        print(f"The order of the cells has the seed {draft.order_seed}")
+            lines.append(needs)
+        if ask:
+            ask(expected.seconds, lines)
+        print(*lines, f"The order of the cells has the seed {draft.order_seed}", sep="\n")
     if grid.dropped:
         print(f"{grid.dropped} combinations are excluded: {grid.dropped_because}")
     for cell, reason in skipped.items():

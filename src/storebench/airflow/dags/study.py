@@ -13,20 +13,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, Context, Param, XComArg, get_current_context, task, task_group
+from airflow.sdk import (
+    DAG,
+    Asset,
+    BaseOperator,
+    Context,
+    Param,
+    XComArg,
+    get_current_context,
+    task,
+    task_group,
+)
 from airflow.sdk.exceptions import AirflowFailException
 
 from storebench.airflow import connections
 from storebench.airflow.compat.priority import MOST_STEPS, CellByCell
 from storebench.airflow.compat.tasks import states_of_tasks
 from storebench.airflow.compat.timetable import GridTimetable
-from storebench.airflow.dags.plan import plan_of, turns_on
+from storebench.airflow.dags.plan import turns_on
+from storebench.airflow.dags.plan_step import PlanOperator
 from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators.attempts import AttemptOperator
 from storebench.airflow.operators.cleaning import BeforeCellsOperator
 from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.airflow.operators.drops import DropOperator
-from storebench.airflow.operators.run_end import close_stopped, failed_step
+from storebench.airflow.operators.run_end import failed_step
 from storebench.airflow.servers.provision import Servers, groups_of
 from storebench.errors import SpecError, StorebenchError
 from storebench.planning.doc import cleared, doc_of
@@ -62,6 +73,7 @@ def study_dag(study: Study) -> DAG:
             f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
         )
     study.refuse([*problems_of_stores(study), *problems_of_pods(study)])
+    finished = Asset(f"storebench://{study.name}")
     with DAG(
         dag_id=study.name,
         description=study.description.split("\n")[0],
@@ -74,20 +86,12 @@ def study_dag(study: Study) -> DAG:
         tags=["storebench", "study"],
     ) as dag:
 
-        @task
-        def plan() -> list[str]:
-            """Check everything that can be checked before any work, and name the turns to run."""
-            context = get_current_context()
-            try:
-                close_stopped(context["ti"], run_id_of(context["dag"].dag_id, context["run_id"]))
-                make = partial(ready.made_for_plan, context) if isinstance(ready, DatasetOperator) else None
-                return plan_of(study, context["params"], context["dag_run"], make)
-            except StorebenchError as error:
-                raise AirflowFailException(str(error)) from error
-
-        @task(task_id=AGGREGATE, trigger_rule="all_done")
+        @task(task_id=AGGREGATE, trigger_rule="all_done", outlets=[finished])
         def aggregate() -> None:
-            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed."""
+            """Add a row for each operation without an attempt, close the run, remove its Secrets, and fail the run if anything failed.
+
+            Airflow emits the event of the asset only if this task succeeds.
+            """
             context = get_current_context()
             repository = connections.repository(connections.PATIENCE_S)
             run_id = run_id_of(context["dag"].dag_id, context["run_id"])
@@ -113,13 +117,18 @@ def study_dag(study: Study) -> DAG:
                 named = ", ".join(tasks[:MOST_NAMED])
                 more = [f" and {len(tasks) - MOST_NAMED} more"] if len(tasks) > MOST_NAMED else []
                 raise AirflowFailException(f"These tasks failed; their logs say why: {named}{''.join(more)}")
+            counted = repository.run_counted(run_id)
+            event = {"run": run_id, "verified": counted["verified"], "disturbed": counted["disturbed"]}
+            context["outlet_events"][finished].extra = event
 
-        planned, end = plan(), aggregate()
         ready: BeforeCellsOperator = (
             DatasetOperator(task_id="dataset", study=study)
             if study.dataset
             else BeforeCellsOperator(task_id="clean")
         )
+        made_for_plan = ready.made_for_plan if isinstance(ready, DatasetOperator) else None
+        plan = PlanOperator(task_id="plan", study=study, made_for_plan=made_for_plan)
+        planned, end = plan.output, aggregate()
         planned >> ready >> end  # `ready` cleans up, also in a run without cells
         server_steps: list[Any] = []
         if provisioned_for(study):

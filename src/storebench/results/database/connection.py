@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from storebench.errors import StoreUnreachable
 from storebench.patience import patiently
+from storebench.results.database import schema
 
 CONNECT_TIMEOUT_S = 10
 # Detect a dead host after half a minute; TCP itself would need two hours.
@@ -70,6 +71,11 @@ class Database:
             raise StoreUnreachable(
                 f"The results database at {place.get('host')}:{place.get('port', 5432)} cannot be used: {error}".strip()
             ) from error
+
+    def check_schema(self) -> None:
+        """Raise SchemaDiffers unless the database has the schema of this version of Storebench."""
+        with self._cursor() as cursor:
+            schema.check(cursor.connection)
 
     def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         # Connecting is idempotent, so every method may retry it.

@@ -13,10 +13,10 @@ from psycopg.rows import dict_row
 
 from storebench.errors import SpecError
 from storebench.protocol.figures import FIGURES
-from storebench.results.database import study_views
+from storebench.results.database import schema, study_views
+from storebench.results.database.schema import SQL_FOLDER
 from storebench.study.record import StudyRecord
 
-SQL_FOLDER = Path(__file__).resolve().parents[4] / "sql"
 # The line of a view in place of the declared figures of the attempt `a`.
 FIGURES_LINE = "    -- FIGURES: `storebench migrate` puts the columns of storebench.protocol.figures here\n"
 
@@ -34,20 +34,30 @@ def grant(dsn: str, reader: str) -> None:
 
 
 def migrate(dsn: str, folder: Path = SQL_FOLDER) -> list[str]:
-    """Apply the migrations that the database lacks, and recreate its views. Return the migrations' names. `dsn`: a postgresql:// URI."""
+    """Apply the migrations that the database lacks, and recreate its views. Return the migrations' names. `dsn`: a postgresql:// URI.
+
+    Raises SchemaDiffers for a database that a newer version has migrated: this version would replace the newer views.
+    """
     from yoyo import get_backend, read_migrations
 
-    if not any(folder.glob("*.sql")):
-        raise FileNotFoundError(f"No migrations in {folder}")
+    number = schema.needed(folder)
     # yoyo's tables belong in `public`. For a role named storebench, the schema storebench would be first in the search path
     parts = urlsplit(dsn)
     query = "&".join(filter(None, (parts.query, "schema=public")))
     backend = get_backend(urlunsplit(parts._replace(scheme="postgresql+psycopg", query=query)))
     with backend.lock():
-        missing = backend.to_apply(read_migrations(str(folder)))
+        with psycopg.connect(dsn) as connection:
+            found = schema.check_not_newer(connection) or 0
+        migrations = read_migrations(str(folder))
+        # A restored backup of the schema `storebench` has the tables, but not yoyo's list of applied migrations.
+        there = migrations.filter(lambda migration: schema.number_of(migration.id) <= found)
+        backend.mark_migrations(backend.to_apply(there))
+        missing = backend.to_apply(migrations)
         backend.apply_migrations(missing)
         if views := sorted((folder / "views").glob("*.sql")):
             _make_views(dsn, views)
+        with psycopg.connect(dsn) as connection:
+            schema.record(connection, number)
     return [migration.id for migration in missing]
 
 
