@@ -55,9 +55,7 @@ def by_one_client(store: QueryStore, attempt: Attempt, manifest: Manifest) -> st
     said = f"{len(given) // len(asked)} answers to each of {len(asked)} questions are right"
     if passes:
         said += f"; {_cold(attempt, passes, clock.operation_s)}"
-    else:
-        attempt.metric("queries_per_h", HOUR_S * sum(map(len, times.values())) / clock.operation_s)
-    return said + _report(attempt, times)
+    return said + _report(attempt, times, clock.operation_s)
 
 
 def by_clients(store: QueryStore, attempt: Attempt, manifest: Manifest) -> str:
@@ -90,14 +88,13 @@ def by_clients(store: QueryStore, attempt: Attempt, manifest: Manifest) -> str:
     times = {name: [time_s for tally in tallies for time_s in tally["times_s"][name]] for name in asked}
     ends_s = [end_s for tally in tallies for end_s in tally["ends_s"]]
     window_s = attempt.result.metrics["window_s"]  # until the last client of all parts ends
-    attempt.metric("queries_per_h", HOUR_S * sum(map(len, times.values())) / window_s)
     attempt.metric("tail_s", window_s - min(ends_s))
     for question, times_s in times.items():
         if len(times_s) >= LEAST_TIMES:
             attempt.metric(p99_of(question), statistics.quantiles(times_s, n=100)[98])
     answers = sum(tally["answers"] for tally in tallies)
     right = f"{answers:,} answers of {len(ends_s)} clients to {len(asked)} questions are right"
-    return f"{right}{said}{_report(attempt, times)}"
+    return f"{right}{said}{_report(attempt, times, window_s)}"
 
 
 def _writer(store: QueryStore, session: QueryStore, attempt: Attempt) -> Writer:
@@ -156,14 +153,16 @@ def _times(given: Iterable[Given]) -> dict[str, list[float]]:
     return times
 
 
-def _report(attempt: Attempt, times: Times) -> str:
-    """Report the median of each question's times, and their geometric mean. Return the statement about questions without an answer."""
+def _report(attempt: Attempt, times: Times, seconds: float) -> str:
+    """Report the median of each question's times, their geometric mean, and the rate of all answers in `seconds`. Return the statement about
+    questions without an answer."""
     medians_s = {question: statistics.median(times_s) for question, times_s in times.items()}
     for question, median_s in medians_s.items():
         attempt.metric(metric_of(question), median_s)
     missing = [question for question in QUESTIONS if question not in medians_s]
     attempt.metric("geometric_mean_s", geometric_mean_s(list(medians_s.values()), len(missing)))
     attempt.metric("questions", len(medians_s))
+    attempt.metric("queries_per_h", HOUR_S * sum(map(len, times.values())) / seconds)
     return f"; no answer to {', '.join(missing)}" if missing else ""
 
 

@@ -21,8 +21,7 @@ def test_a_store_loads_answers_and_deletes(attempt, study, name):
         result = attempt(name, operation.name)
         assert (result.status, result.disturbed) == ("verified", None), result.error
         assert check_result(result, study, operation, store.lacks).status == "verified"
-        further = {"queries_per_h"} if operation.name == "ask" else set()
-        assert result.metrics.keys() == {*operation.metrics, *further}
+        assert result.metrics.keys() == {*operation.metrics}
     assert ("delete" in store.operations) == (name == "duckdb")
 
 
