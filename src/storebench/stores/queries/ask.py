@@ -93,7 +93,8 @@ def by_clients(store: QueryStore, attempt: Attempt, manifest: Manifest) -> str:
         if len(times_s) >= LEAST_TIMES:
             attempt.metric(p99_of(question), statistics.quantiles(times_s, n=100)[98])
     answers = sum(tally["answers"] for tally in tallies)
-    right = f"{answers:,} answers of {len(ends_s)} clients to {len(asked)} questions are right"
+    clients = "1 client" if len(ends_s) == 1 else f"{len(ends_s)} clients"
+    right = f"{answers:,} answers of {clients} to {len(asked)} questions are right"
     return f"{right}{said}{_report(attempt, times, window_s)}"
 
 
