@@ -121,9 +121,9 @@ class MongoDB(QueryStore):
     name = "mongodb"
     clients = ("reference", "tuned")
     connection = "mongodb"
-    divides = (ASK,)
     packages = ("pymongo", "pyarrow")
     modules = (*QueryStore.modules, "pymongo", "pyarrow")
+    divides = (ASK,)
 
     def connect(self) -> None:
         from pymongo import MongoClient

@@ -54,9 +54,9 @@ class PostgreSQL(SqlStore):
     name = "postgresql"
     clients = ("reference", "tuned")
     connection = "postgresql"
-    divides = (ASK,)
     packages = ("psycopg",)
     modules = (*SqlStore.modules, "psycopg")
+    divides = (ASK,)
     statements = STANDARD
 
     @property
