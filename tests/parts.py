@@ -12,7 +12,7 @@ from storebench.attempt.parts.part import Part
 from storebench.attempt.run import Attempt
 
 TIMEOUT_S = 60.0
-SPANS = ("only_s",)  # the metrics of the bulk study that are merged by "span"
+SPANS = ("only_s", "window_s")  # metrics that are merged by "span"
 
 
 class Exchange:
@@ -67,7 +67,7 @@ class PartAttempt(Attempt):
         left = self.exchange.meet(self.part.number, [tally, self.result.metrics])
         if self.part.number:
             return None
-        for name in SPANS:
+        for name in self.result.metrics.keys() & SPANS:
             self.result.metrics[name] = max(metrics[name] for _, metrics in left)
         return [tally for tally, _ in left]
 

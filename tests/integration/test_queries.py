@@ -1,5 +1,8 @@
 """The study queries at the stack's servers: every store answers every question right, or lacks the question."""
 
+import csv
+import io
+
 import pytest
 
 from storebench.airflow.outcome.result_check import check_result
@@ -8,6 +11,7 @@ from storebench.attempt.clock import PhaseClock
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.queries import elasticsearch, mongodb, postgresql
+from storebench.stores.queries.incoming import Batch
 from storebench.stores.queries.questions import asked_of, metric_of
 from storebench.study import studies
 from storebench.study.cell import Cell
@@ -33,16 +37,17 @@ def attempt(connections, bucket, target, study):
     """Run an operation in this process; returns its result, checked against the study. The data is dropped at the end."""
     used = {}
 
-    def attempt(store, client, operation):
+    def attempt(store, client, operation, *, options=None, **axes):
         used[store] = client
-        cell = Cell("queries", store, client, (), ROWS, SEED)
+        cell = Cell("queries", store, client, tuple(axes.items()), ROWS, SEED)
         spec = AttemptSpec(
             operation=operation,
             cell_key=cell.key,
             study=cell.study,
             store=store,
             client=client,
-            axes={},
+            axes=axes,
+            options=options or {},
             rows=ROWS,
             seed=SEED,
             target=target,
@@ -106,3 +111,39 @@ def test_a_wrong_answer_of_a_server_gets_no_figure(attempt, monkeypatch, module,
     monkeypatch.setattr(module, name, {**getattr(module, name), question: wrong})
     with pytest.raises(VerificationFailed, match=f"The answer to {question} is "):
         attempt(store, "reference", "ask")
+
+
+INGEST = {"options": {"window_s": "1.2", "ingest_rate": "200"}, "concurrency": "2", "ingest": "on"}
+SERVERS = ["mongodb", "elasticsearch", "postgresql"]
+
+
+@pytest.mark.parametrize("store", SERVERS)
+def test_several_clients_get_right_answers_while_rows_come_in(attempt, study, store):
+    attempt(store, "reference", "load")
+    result = attempt(store, "reference", "ask", **INGEST)
+    operation, kind = study.operation("ask"), study.store(store)
+    checked = check_result(result, study, operation, kind.lacks)
+    assert checked.status == "verified", checked.error
+    assert (
+        f"of 2 clients to {len(asked_of(kind.lacks))} questions are right, each for the"
+        in result.verification
+    )
+    assert result.metrics["queries_per_h"] > 0 < result.metrics["ingested_rows_per_s"] <= 200
+    # Only the dataset's rows are left
+    assert attempt(store, "reference", "delete", ingest="on").status == "verified"
+
+
+@pytest.mark.parametrize("store", SERVERS)
+def test_an_acknowledged_row_that_a_server_loses_fails_the_attempt(attempt, study, monkeypatch, store):
+    attempt(store, "reference", "load")
+    kind, append = study.store(store), study.store(store).append
+
+    def lose(self, batch):
+        first, *others = csv.reader(io.StringIO(batch.text.decode(), newline=""))
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([first, *others[:-1]])
+        append(self, Batch(batch.rows - 1, text.getvalue().encode()))
+
+    monkeypatch.setattr(kind, "append", lose)
+    with pytest.raises(VerificationFailed, match="The answer to "):
+        attempt(store, "reference", "ask", **INGEST)

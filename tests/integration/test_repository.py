@@ -555,7 +555,10 @@ def test_the_unit_of_a_metric_is_the_same_in_sql(database):
         "data_bytes",
         "busy_share",
         "depth",
+        "queries_per_h",
+        "mb_per_h",
         "per_s",
+        "per_h",
         "p99_s",
     ]
     with psycopg.connect(database) as connection:

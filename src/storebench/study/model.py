@@ -118,8 +118,8 @@ class Metric:
 
 def unit_of(metric: str) -> str:
     """Return the unit of a metric by its name. The function `storebench.unit` of the results database does the same."""
-    if match := re.search("([^_]+)_per_s$", metric):
-        return f"{'MB' if match[1] == 'mb' else match[1]}/s"
+    if match := re.search("([^_]+)_per_([sh])$", metric):
+        return f"{'MB' if match[1] == 'mb' else match[1]}/{match[2]}"
     units = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
     return next((unit for end, unit in units.items() if metric.endswith(end)), "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,18 +12,19 @@ from storebench.dataset.schema import FIELDS
 from storebench.errors import StoreRefused, VerificationFailed
 from storebench.stores.base import Durability, Store, TypicalTime
 from storebench.stores.bulk_write_read.source import Source
-from storebench.stores.queries.answers import answers_for, compare
-from storebench.stores.queries.questions import QUESTIONS, Rows, asked_of, key_of, metric_of
-from storebench.stores.queries.score import geometric_mean_s
+from storebench.stores.queries.answers import compare, tally_of
+from storebench.stores.queries.ask import by_clients, by_one_client
+from storebench.stores.queries.asking import LEAST_ROUNDS, PASSES, Setting
+from storebench.stores.queries.questions import Rows, key_of
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
     from storebench.attempt.spec import AttemptSpec
     from storebench.connection import Connection
     from storebench.dataset.manifest import Manifest
+    from storebench.stores.queries.incoming import Batch
 
 LOAD, ASK, DELETE = "load", "ask", "delete"
-PASSES = 5  # timed passes of a question, after one untimed pass
 
 
 class QueryStore(Store):
@@ -38,13 +39,25 @@ class QueryStore(Store):
     )
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     rows: int
+    seed: int
     source: Source
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
         store = super().of(spec, connection, s3_client)
-        store.rows, store.source = spec.rows, Source.of(s3_client, spec.bucket, str(spec.dataset))
+        store.rows, store.seed = spec.rows, spec.seed
+        store.source = Source.of(s3_client, spec.bucket, str(spec.dataset))
         return store
+
+    @classmethod
+    def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
+        setting = Setting.of(values)
+        return setting.window_s if operation == ASK and setting.together else 0.0
+
+    @property
+    def setting(self) -> Setting:
+        """Return how the clients ask."""
+        return Setting.of(self.values)
 
     # The methods of this study's stores beside `connect`, `describe` and `drop`.
 
@@ -65,6 +78,24 @@ class QueryStore(Store):
         """Delete the rows with a discount_rate below DELETED_BELOW, and return when the deletion is durable and visible."""
 
     @abstractmethod
+    def append(self, batch: Batch) -> None:
+        """Append rows, and return when they are durable and visible."""
+
+    @abstractmethod
+    def take_back(self) -> None:
+        """Delete all rows with ids beyond the dataset's ids."""
+
+    def another(self) -> Self:
+        """Return a connected store for another client, with a connection of its own."""
+        other = copy.copy(self)
+        other.connect()
+        return other
+
+    def make_cold(self) -> int:
+        """Connect again, without the table in any cache. Return the bytes that stay in the page cache. Raises StoreRefused."""
+        raise StoreRefused("This pod cannot empty the caches of a server")
+
+    @abstractmethod
     def durability(self) -> Durability:
         """Return the durability of an acknowledged write."""
 
@@ -80,7 +111,11 @@ class QueryStore(Store):
         return key_of(self.rows)
 
     def client_settings(self) -> Mapping[str, Any]:
-        return {"passes": PASSES} if self.operation == ASK else {}
+        if self.operation != ASK:
+            return {}
+        if self.setting.together:
+            return {"clients": self.setting.clients, "least_rounds": LEAST_ROUNDS}
+        return {"passes": PASSES}
 
     def operate(self, attempt: Attempt) -> str:
         with attempt.phase("prepare"):
@@ -100,50 +135,22 @@ class QueryStore(Store):
         attempt.metric("load_s", clock.operation_s)
         attempt.metric("rows_per_s", self.rows / clock.operation_s)
         with attempt.phase("verify"):
-            right = answers_for(manifest, self.key)
+            right = tally_of(manifest, self.key).answers()
             for question in ("count", "sum"):
                 compare(question, self.ask(question), right.of[question])
             attempt.result.data_bytes = self.size_bytes()
         return f"{manifest.rows:,} rows counted; sum of duration_ms. The operation ask verifies more fields"
 
     def _ask(self, attempt: Attempt, manifest: Manifest) -> str:
-        clock = OperationClock(self.cpu_s)
-        asked = asked_of(self.lacks)
-        given: dict[str, list[Rows]] = {}
-        times_s: dict[str, list[float]] = {}
-        with attempt.measuring(clock), attempt.operation():
-            for question in asked:
-                try:
-                    given[question], times_s[question] = self._passes(question, clock)
-                except StoreRefused as error:
-                    raise StoreRefused(f"The question {question}: {error}") from error
-        with attempt.phase("verify"):
-            right = answers_for(manifest, self.key)
-            for question in asked:  # a question with a wrong answer gets no figure
-                for answer in given[question]:
-                    compare(question, answer, right.of[question])
-        medians_s = [statistics.median(times_s[question]) for question in asked]
-        for question, median_s in zip(asked, medians_s, strict=True):
-            attempt.metric(metric_of(question), median_s)
-        missing = [question for question in QUESTIONS if question not in asked]
-        attempt.metric("geometric_mean_s", geometric_mean_s(medians_s, len(missing)))
-        attempt.metric("questions", len(asked))
-        said = f"{PASSES + 1} answers to each of {len(asked)} questions are right"
-        return f"{said}; no answer to {', '.join(missing)}" if missing else said
-
-    def _passes(self, question: str, clock: OperationClock) -> tuple[list[Rows], list[float]]:
-        """Ask a question once untimed, and PASSES times on the clock. Return all answers, and the seconds of the timed passes."""
-        answers, times_s = [self.ask(question)], []
-        for _ in range(PASSES):
-            before_s = clock.operation_s
-            with clock.operation():
-                answers.append(self.ask(question))
-            times_s.append(clock.operation_s - before_s)
-        return answers, times_s
+        if self.setting.together:
+            return by_clients(self, attempt, manifest)
+        return by_one_client(self, attempt, manifest)
 
     def _delete(self, attempt: Attempt, manifest: Manifest) -> str:
         clock = OperationClock(self.cpu_s)
         with attempt.phase("prepare"):
+            if self.setting.ingest:
+                self.take_back()  # rows of a failed operation `ask`
             if (count := self.ask("count")) != [(self.rows,)]:
                 raise StoreRefused(
                     f"The table has {count[0][0]:,} rows, and not {self.rows:,}: an earlier try has deleted rows. Clear the cell's steps"
@@ -154,7 +161,7 @@ class QueryStore(Store):
             self.delete()
         attempt.metric("delete_s", clock.operation_s)
         with attempt.phase("verify"):
-            right = answers_for(manifest, self.key)
+            right = tally_of(manifest, self.key).answers()
             ((count_now,),), ((sum_now,),) = self.ask("count"), self.ask("sum")
             if (count_now, sum_now) != right.remaining:
                 raise VerificationFailed(

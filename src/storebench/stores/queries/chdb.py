@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from storebench.stores.queries.sql import STANDARD
 
 if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 TABLE = "records"
 BATCH_ROWS = 100_000
@@ -73,8 +75,18 @@ class Chdb(FileStore):
         lines = self._run(f"{statement} {ANSWER}", "JSONCompactEachRow").splitlines()
         return [json.loads(line, parse_float=Decimal) for line in lines]
 
-    def delete(self) -> None:
-        self._run(self.statement("delete"))
+    def run(self, statement: str) -> None:
+        self._run(statement)
+
+    def append(self, batch: Batch) -> None:
+        part = batch.table()  # noqa: F841 - chDB finds the variable by its name
+        self._run(f"INSERT INTO {TABLE} SELECT * FROM Python(part)")
+
+    def another(self) -> Chdb:
+        """Return a store with its own session: chDB's documentation recommends a session for each thread."""
+        other = copy.copy(self)
+        other._open()
+        return other
 
     def durability(self) -> Durability:
         return Durability("disk", DURABLE)

@@ -8,21 +8,25 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from storebench.stores.bulk_write_read.source import Source
 
 Document = dict[str, Any]
 
 
 def documents(source: Source, rows: int) -> Iterator[list[Document]]:
-    """Yield the rows in lists of up to `rows` documents. A null is no field. A decimal is a double, which holds its at most eight digits."""
-    for table in source.tables(rows):
-        columns = {
-            name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)
-        }
-        yield [
-            {name: value for name, value in zip(columns, row, strict=True) if value is not None}
-            for row in zip(*columns.values(), strict=True)
-        ]
+    """Return an iterator over the rows in lists of up to `rows` documents. A null is no field. A decimal is a double, which holds its at most eight digits."""
+    return map(documents_of, source.tables(rows))
+
+
+def documents_of(table: pa.Table) -> list[Document]:
+    """Return the rows of an Arrow table as documents, as `documents` does."""
+    columns = {name: _typed(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    return [
+        {name: value for name, value in zip(columns, row, strict=True) if value is not None}
+        for row in zip(*columns.values(), strict=True)
+    ]
 
 
 def _typed(column: Any) -> Sequence[Any]:

@@ -12,6 +12,7 @@ from storebench.stores.queries.sql import STANDARD
 
 if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 TABLE = "records"
 BATCH_ROWS = 100_000
@@ -52,8 +53,9 @@ class Duckdb(DuckdbEngine):
             database.execute("CHECKPOINT")
             self.sync()
 
-    def delete(self) -> None:
-        self.database.execute(self.statement("delete"))
+    def append(self, batch: Batch) -> None:
+        self.database.register("part", batch.table())
+        self.run(f"INSERT INTO {TABLE} SELECT * FROM part")
 
     def durability(self) -> Durability:
         return Durability("disk", "fsync of the write-ahead log at each commit")

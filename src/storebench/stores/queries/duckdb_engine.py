@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from storebench.errors import StoreRefused
 from storebench.stores.base import Server
@@ -65,6 +66,20 @@ class DuckdbEngine(FileStore):
         except duckdb.Error as error:
             raise StoreRefused(reason(error)) from error
         return rows
+
+    def run(self, statement: str) -> None:
+        import duckdb
+
+        try:
+            self.database.execute(statement)
+        except duckdb.Error as error:
+            raise StoreRefused(reason(error)) from error
+
+    def another(self) -> Self:
+        """Return a store with its own cursor: DuckDB's documentation recommends a cursor for each thread. The cursors share a database."""
+        other = copy.copy(self)
+        other._database = self.database.cursor()
+        return other
 
     def close(self) -> None:
         if self._database is not None:

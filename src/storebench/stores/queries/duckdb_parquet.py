@@ -10,6 +10,7 @@ from storebench.stores.queries.duckdb_engine import DuckdbEngine
 
 if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 VIEW = "records"
 ROW_GROUP_ROWS = 122_880  # the size that DuckDB writes, and a unit of work of one of its threads
@@ -47,5 +48,5 @@ class DuckdbParquet(DuckdbEngine):
         path = str(self._path).replace("'", "''")
         self.database.execute(f"CREATE VIEW {VIEW} AS SELECT * FROM read_parquet('{path}')")
 
-    def delete(self) -> None:
+    def append(self, batch: Batch) -> None:
         raise NotImplementedError("A Parquet file cannot be changed")

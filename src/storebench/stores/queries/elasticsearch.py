@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,25 @@ from storebench.stores.elasticsearch_server import (
     identify,
     options,
 )
-from storebench.stores.queries.base import QueryStore
-from storebench.stores.queries.documents import documents
-from storebench.stores.queries.questions import DELETED_BELOW, FIRST_DAY, LAST_DAY, TEXT, TOP, Rows, metric_of
+from storebench.stores.queries.base import ASK, QueryStore
+from storebench.stores.queries.documents import Document, documents, documents_of
+from storebench.stores.queries.questions import (
+    DELETED_BELOW,
+    FIRST_DAY,
+    LAST_DAY,
+    TEXT,
+    TOP,
+    Rows,
+    first_incoming,
+    metric_of,
+)
 from storebench.stores.queries.sql import plain
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch as Client
 
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 REQUEST_TIMEOUT_S = 600
 BATCH_ROWS = 10_000
@@ -89,6 +99,7 @@ class Elasticsearch(QueryStore):
 
     name = "elasticsearch"
     connection = "elasticsearch"
+    divides = (ASK,)
     lacks = (metric_of("join"),)
     packages = ("elasticsearch", "pyarrow")
     modules = (*QueryStore.modules, "elasticsearch.helpers", "pyarrow")
@@ -129,10 +140,7 @@ class Elasticsearch(QueryStore):
         with self._errors():
             for part in clock.source(documents(self.source, BATCH_ROWS)):
                 with clock.operation():
-                    actions: Iterator[dict[str, Any]] = (
-                        {"_id": str(document["id"]), "_source": document} for document in part
-                    )
-                    helpers.bulk(self._client, actions, index=self.target)
+                    helpers.bulk(self._client, actions_of(part), index=self.target)
             with clock.operation():
                 self._client.indices.refresh(index=self.target)
 
@@ -149,14 +157,29 @@ class Elasticsearch(QueryStore):
             answer = self._client.search(index=self.target, request_cache=False, body=SEARCHES[question])
         return plain(question, rows_of(question, answer.body))
 
+    def append(self, batch: Batch) -> None:
+        """Index rows, and return when they are visible to searches: the request refreshes the index."""
+        from elasticsearch import helpers
+
+        with self._errors():
+            helpers.bulk(
+                self._client, actions_of(documents_of(batch.table())), index=self.target, refresh=True
+            )
+
     def delete(self) -> None:
+        self._delete_found(DELETED)
+
+    def take_back(self) -> None:
+        self._delete_found({"range": {"id": {"gte": first_incoming(self.rows)}}})
+
+    def _delete_found(self, query: Mapping[str, Any]) -> None:
         """Find the documents, and delete them by their ids: `_delete_by_query` does the same on the server, and is a module that the embedded
         server lacks."""
         from elasticsearch import helpers
 
         with self._errors():
             found = helpers.scan(
-                self._client, index=self.target, query={"query": DELETED, "_source": False}, size=BATCH_ROWS
+                self._client, index=self.target, query={"query": query, "_source": False}, size=BATCH_ROWS
             )
             actions = ({"_op_type": "delete", "_id": hit["_id"]} for hit in found)
             helpers.bulk(self._client, actions, index=self.target)
@@ -174,6 +197,11 @@ class Elasticsearch(QueryStore):
 
     def _errors(self) -> AbstractContextManager[None]:
         return errors(self.server)
+
+
+def actions_of(part: Iterable[Document]) -> Iterator[dict[str, Any]]:
+    """Return the actions of a bulk request that index documents."""
+    return ({"_id": str(document["id"]), "_source": document} for document in part)
 
 
 def rows_of(question: str, answer: Mapping[str, Any]) -> list[list[Any]]:

@@ -34,7 +34,7 @@ class FileStore(SqlStore):
     @property
     def writes(self) -> bool:
         """Return whether the operation changes the files."""
-        return self.operation in (LOAD, DELETE)
+        return self.operation in (LOAD, DELETE) or self.setting.ingest
 
     def create(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -46,6 +46,14 @@ class FileStore(SqlStore):
     def sync(self) -> None:
         """Write all files and folders to the disk."""
         residence.sync(residence.files_of(self.folder))
+
+    def make_cold(self) -> int:
+        """Connect again, without the table's files in the page cache. Return the bytes that stay in the page cache."""
+        self.close()
+        self.connect()
+        found = residence.files_of(self.folder)
+        residence.drop(found)
+        return residence.resident_bytes(found)
 
     def size_bytes(self) -> int | None:
         return residence.size_of(residence.files_of(self.folder))

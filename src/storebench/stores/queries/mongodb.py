@@ -16,15 +16,24 @@ from storebench.stores.mongodb_server import (
     shard_key,
     uri,
 )
-from storebench.stores.queries.base import QueryStore
-from storebench.stores.queries.documents import documents
-from storebench.stores.queries.questions import DELETED_BELOW, FIRST_DAY, LAST_DAY, TEXT, TOP, Rows
+from storebench.stores.queries.base import ASK, QueryStore
+from storebench.stores.queries.documents import Document, documents, documents_of
+from storebench.stores.queries.questions import (
+    DELETED_BELOW,
+    FIRST_DAY,
+    LAST_DAY,
+    TEXT,
+    TOP,
+    Rows,
+    first_incoming,
+)
 from storebench.stores.queries.sql import plain
 
 if TYPE_CHECKING:
     from pymongo import MongoClient
 
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
@@ -114,6 +123,7 @@ class MongoDB(QueryStore):
     connection = "mongodb"
     packages = ("pymongo", "pyarrow")
     modules = (*QueryStore.modules, "pymongo", "pyarrow")
+    divides = (ASK,)
 
     def connect(self) -> None:
         from pymongo import MongoClient
@@ -154,8 +164,7 @@ class MongoDB(QueryStore):
     def load(self, clock: OperationClock) -> None:
         with errors(self.server):
             for part in clock.source(documents(self.source, BATCH_ROWS)):
-                for document in part:
-                    document["_id"] = document.pop("id")
+                keyed(part)
                 with clock.operation():
                     self._collection.insert_many(part, ordered=False)
             with clock.operation():
@@ -175,6 +184,14 @@ class MongoDB(QueryStore):
         with errors(self.server):
             self._collection.delete_many(DELETED)
 
+    def append(self, batch: Batch) -> None:
+        with errors(self.server):
+            self._collection.insert_many(keyed(documents_of(batch.table())), ordered=False)
+
+    def take_back(self) -> None:
+        with errors(self.server):
+            self._collection.delete_many({"_id": {"$gte": first_incoming(self.rows)}})
+
     def size_bytes(self) -> int | None:
         return mongodb_server.size_bytes(self._collection.database, self.target)
 
@@ -184,6 +201,13 @@ class MongoDB(QueryStore):
 
     def close(self) -> None:
         self._client.close()
+
+
+def keyed(part: list[Document]) -> list[Document]:
+    """Return the documents with their ids as `_id`. Changes the documents."""
+    for document in part:
+        document["_id"] = document.pop("id")
+    return part
 
 
 def filled(value: Any, names: Mapping[str, Any]) -> Any:

@@ -11,12 +11,15 @@ from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server
 from storebench.stores.postgresql_server import connected, durability_of, errors, identify
+from storebench.stores.queries.base import ASK
 from storebench.stores.queries.sql import STANDARD, SqlStore
 
 if TYPE_CHECKING:
     from storebench.attempt.clock import OperationClock
+    from storebench.stores.queries.incoming import Batch
 
 BLOCK_BYTES = 1 << 18
+COPY = "COPY {table} FROM STDIN (FORMAT csv, HEADER true)"
 _TYPES = {
     "integer": "bigint",
     "float": "double precision",
@@ -53,6 +56,7 @@ class PostgreSQL(SqlStore):
     connection = "postgresql"
     packages = ("psycopg",)
     modules = (*SqlStore.modules, "psycopg")
+    divides = (ASK,)
     statements = STANDARD
 
     @property
@@ -86,9 +90,7 @@ class PostgreSQL(SqlStore):
 
     def load(self, clock: OperationClock) -> None:
         with self._errors(), clock.operation():
-            with self._session.cursor().copy(
-                f"COPY {self.table} FROM STDIN (FORMAT csv, HEADER true)"
-            ) as copy:
+            with self._session.cursor().copy(COPY.format(table=self.table)) as copy:
                 for block in clock.source(self._blocks()):
                     copy.write(block)
             for statement in INDEXES if self.client == "tuned" else ():
@@ -103,9 +105,13 @@ class PostgreSQL(SqlStore):
             while block := body.read(BLOCK_BYTES):
                 yield block
 
-    def delete(self) -> None:
+    def run(self, statement: str) -> None:
         with self._errors():
-            self._session.execute(self.statement("delete"))
+            self._session.execute(statement)
+
+    def append(self, batch: Batch) -> None:
+        with self._errors(), self._session.cursor().copy(COPY.format(table=self.table)) as copy:
+            copy.write(batch.text)
 
     def size_bytes(self) -> int | None:
         with suppress(StoreRefused):

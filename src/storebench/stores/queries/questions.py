@@ -32,9 +32,19 @@ def metric_of(question: str) -> str:
     return f"{question}_s"
 
 
+def p99_of(question: str) -> str:
+    """Return the name of the metric of a question's 99th percentile."""
+    return f"{question}_p99_s"
+
+
 def key_of(rows: int) -> int:
     """Return the id that the question `point` asks for, of a dataset with `rows` rows: two thirds into the dataset."""
     return ROW_ID_BASE + rows * 2 // 3
+
+
+def first_incoming(rows: int) -> int:
+    """Return the id of the first row that comes in beyond a dataset with `rows` rows."""
+    return ROW_ID_BASE + rows
 
 
 def asked_of(lacks: Sequence[str]) -> list[str]:

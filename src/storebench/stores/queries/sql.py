@@ -8,9 +8,17 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from storebench.stores.queries.base import QueryStore
-from storebench.stores.queries.questions import DELETED_BELOW, FIRST_DAY, LAST_DAY, TEXT, TOP, Rows
+from storebench.stores.queries.questions import (
+    DELETED_BELOW,
+    FIRST_DAY,
+    LAST_DAY,
+    TEXT,
+    TOP,
+    Rows,
+    first_incoming,
+)
 
-# `{table}` and `{key}` are replaced by the table's name and by the id of the question `point`.
+# `{table}`, `{key}` and `{first}` are replaced by the table's name, the id of the question `point`, and the id of the first incoming row.
 STANDARD: Mapping[str, str] = {
     "count": "SELECT COUNT(*) FROM {table}",
     "sum": "SELECT SUM(duration_ms) FROM {table}",
@@ -25,6 +33,7 @@ STANDARD: Mapping[str, str] = {
     "point": "SELECT id, event_key, email FROM {table} WHERE id = {key}",
     "join": "SELECT COUNT(*), SUM(b.quantity) FROM {table} a JOIN {table} b ON a.last_name = b.last_name AND a.id < b.id",
     "delete": f"DELETE FROM {{table}} WHERE discount_rate < {DELETED_BELOW}",
+    "take_back": "DELETE FROM {table} WHERE id >= {first}",
 }
 
 
@@ -42,9 +51,20 @@ class SqlStore(QueryStore):
     def fetch(self, statement: str) -> Sequence[Sequence[Any]]:
         """Return all rows of a query."""
 
+    @abstractmethod
+    def run(self, statement: str) -> None:
+        """Run a statement that changes the table."""
+
     def statement(self, name: str) -> str:
-        """Return the statement of a question, or of the deletion."""
-        return self.statements[name].format(table=self.table, key=self.key)
+        """Return the statement of a question, or of a deletion."""
+        first = first_incoming(self.rows)
+        return self.statements[name].format(table=self.table, key=self.key, first=first)
+
+    def delete(self) -> None:
+        self.run(self.statement("delete"))
+
+    def take_back(self) -> None:
+        self.run(self.statement("take_back"))
 
     def ask(self, question: str) -> Rows:
         return plain(question, self.fetch(self.statement(question)))

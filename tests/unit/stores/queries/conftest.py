@@ -15,10 +15,12 @@ from storebench.connection import Connection
 from storebench.dataset.generate import GENERATOR_VERSION, generate_chunk, header
 from storebench.dataset.manifest import CSV, Manifest
 from storebench.dataset.schema import SCHEMA_VERSION
+from storebench.errors import StorebenchError
 from storebench.stores.queries import files
 from storebench.study import studies
 from storebench.study.cell import Cell
 from storebench.study.dataset import MANIFEST, folder_of
+from tests.parts import run_parts
 
 ROWS, SEED = 3_000, 7
 
@@ -72,7 +74,7 @@ def bucket(made, study):
 
 @pytest.fixture
 def attempt(bucket, study, tmp_path, monkeypatch):
-    """Run an operation of a cell in this process, with the volume in tmp_path. Return the result. Raises the pod's error."""
+    """Run an operation of a cell in this process, also with values of axes and parameters, or by several parts, with the volume in tmp_path. Return the result. Raises the pod's error."""
     monkeypatch.setattr(files, "FOLDER", tmp_path)
     monkeypatch.setattr(run, "client_for", lambda connection: bucket)
     monkeypatch.setattr(
@@ -83,22 +85,28 @@ def attempt(bucket, study, tmp_path, monkeypatch):
         smart_open, "open", lambda uri, *_, **__: io.BytesIO(objects[uri.removeprefix("s3://b/")])
     )
 
-    def attempt(store, operation, client="reference"):
-        cell = Cell("queries", store, client, (), ROWS, SEED)
+    def attempt(store, operation, client="reference", *, options=None, parts=1, **axes):
+        cell = Cell("queries", store, client, tuple(axes.items()), ROWS, SEED)
         spec = AttemptSpec(
             operation=operation,
             cell_key=cell.key,
             study=cell.study,
             store=store,
             client=client,
-            axes={},
+            axes=axes,
+            options=options or {},
             rows=ROWS,
             seed=SEED,
-            target=cell.target("test", 0),
+            target=Cell("queries", store, client, (), ROWS, SEED).target("test", 0),  # the same for all axes
             bucket="b",
             dataset=folder_of(study.dataset.id(ROWS, SEED)),
             results="results/",
         )
+        if parts > 1:
+            attempts, errors = run_parts(spec, study.store(store), parts)
+            if errors:
+                raise next(error for error in errors.values() if isinstance(error, StorebenchError))
+            return attempts[0].result
         tried = run.Attempt(spec, study.store(store), PhaseClock())
         tried.run()
         return tried.result

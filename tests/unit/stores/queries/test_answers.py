@@ -8,7 +8,7 @@ import pytest
 from storebench.dataset.generate import generate_chunk
 from storebench.dataset.manifest import Manifest
 from storebench.errors import VerificationFailed
-from storebench.stores.queries.answers import PLACE, answers_for, answers_of, compare
+from storebench.stores.queries.answers import PLACE, Tally, compare, tally_of
 from storebench.stores.queries.questions import (
     DELETED_BELOW,
     FIRST_DAY,
@@ -28,9 +28,15 @@ def rows():
     return list(csv.reader(io.StringIO(chunk.csv.decode(), newline="")))
 
 
+def answers_of(rows):
+    tally = Tally(KEY)
+    tally.add(rows)
+    return tally.answers()
+
+
 @pytest.fixture(scope="module")
 def right(rows):
-    return answers_of(rows, KEY)
+    return answers_of(rows)
 
 
 def value(row, name):
@@ -100,15 +106,15 @@ def test_a_missing_row_changes_the_answer(rows, right, question):
         missing = next(n for n, text in enumerate(values) if values.count(text) == wanted)
     else:
         missing = next(n for n, row in enumerate(rows) if MATTERS[question](row, right))
-    wrong = answers_of([*rows[:missing], *rows[missing + 1 :]], KEY)
+    wrong = answers_of([*rows[:missing], *rows[missing + 1 :]])
     with pytest.raises(VerificationFailed, match=f"^The answer to {question} is .*, and not "):
         compare(question, wrong.of[question], right.of[question])
-    compare(question, right.of[question], answers_of(rows, KEY).of[question])
+    compare(question, right.of[question], answers_of(rows).of[question])
 
 
 def test_the_definition_must_be_that_of_the_manifest(made):
     _, manifest = made
-    assert answers_for(manifest, KEY).of["count"] == [(ROWS,)]
+    assert tally_of(manifest, KEY).answer("count") == [(ROWS,)]
     other = Manifest(**{**vars(manifest), "seed": SEED + 1})
     with pytest.raises(VerificationFailed, match="This code defines another dataset than S3 has: field"):
-        answers_for(other, KEY)
+        tally_of(other, KEY)
