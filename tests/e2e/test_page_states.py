@@ -173,7 +173,7 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
         for headers in ({"authorization": f"Bearer {token}"}, {})
     )
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
-    assert len(described) == 18
+    assert {"/api/runs", "/api/pods"} <= set(described)
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
         query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}&study={STUDY}&cell=none&operation=write"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
