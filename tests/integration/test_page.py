@@ -665,7 +665,7 @@ def test_the_readers_role_can_only_read(database, run, cells):
 
 def test_every_route_asks_who_it_is():
     described = app.openapi()["paths"]
-    assert len(described) == 19
+    assert {"/api/runs", "/api/pods"} <= set(described)
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
     for path in ("/static/page.js", "/openapi.json"):
