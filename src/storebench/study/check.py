@@ -70,6 +70,11 @@ def problems_of_stores(study: Study) -> Iterable[str]:
     for name in study.stores:
         store = study.store(name)
         yield from (
+            f"the store {name!r} has the operation {operation!r}, which is no operation of the study{_near(operation, steps)}"
+            for operation in store.operations
+            if operation not in steps[:-1]
+        )
+        yield from (
             f"the store {name!r}: pods[{step!r}] is for no operation of the study{_near(step, steps)}"
             for step in store.pods
             if step not in steps

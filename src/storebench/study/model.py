@@ -238,14 +238,7 @@ class Study(Planning):
         base, _ = split(name)
         if base not in self.stores:
             raise unknown("store", base, self.stores)
-        store_class = all_stores.load(self.name, base)
-        for operation_name in store_class.operations:
-            if operation_name not in (names := [operation.name for operation in self.operations]):
-                raise SpecError(
-                    f"The store {base!r} has the operation {operation_name!r}, which the study {self.name!r}"
-                    f" has not: {', '.join(names)}"
-                )
-        return store_class
+        return all_stores.load(self.name, base)
 
     @property
     def store_names(self) -> tuple[str, ...]:

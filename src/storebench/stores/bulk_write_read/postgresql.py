@@ -12,7 +12,8 @@ from storebench.dataset.schema import Field
 from storebench.errors import StorebenchError
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import arrow
-from storebench.stores.bulk_write_read.base import VERIFY_CHUNK_ROWS, TableStore, columns
+from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE, TableStore, columns
+from storebench.stores.bulk_write_read.maintenance import FILES, MAINTAIN
 from storebench.stores.postgresql_server import connected, conninfo, durability_of, errors, identify
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class PostgreSQL(TableStore):
     """
 
     name = "postgresql"
+    operations = (WRITE, MAINTAIN, READ)
+    lacks = FILES
     clients = ("reference", "tuned")
     delivers = ("tuples", "Arrow")
     connection = "postgresql"
@@ -132,6 +135,13 @@ class PostgreSQL(TableStore):
 
     def barrier(self) -> None:
         pass
+
+    def maintain(self) -> None:
+        """Write the visibility map and the planner's statistics. VACUUM FULL would rewrite a table that has no dead rows."""
+        from psycopg import sql
+
+        with errors(self.server):
+            self._session.execute(sql.SQL("VACUUM (ANALYZE) {}").format(self._table))
 
     def read(self, clock: OperationClock) -> int:
         rows = 0
