@@ -1616,6 +1616,10 @@ export interface components {
              * @default []
              */
             needs: string[];
+            /** Where */
+            where: {
+                [key: string]: string[];
+            };
         };
         /**
          * Origin
