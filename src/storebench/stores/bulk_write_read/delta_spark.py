@@ -73,6 +73,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
     typical = (
         TypicalTime("write", fixed_s=33, million_s=110),
+        TypicalTime(MAINTAIN, fixed_s=50, million_s=60),
         TypicalTime("read", fixed_s=50, million_s=125),
     )
     modules = ("pandas", "pyarrow", "pyspark.sql")
