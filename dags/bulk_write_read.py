@@ -178,7 +178,7 @@ removes it. With maintenance, one pod maintains the table before the read. Every
     metrics=(*METRICS, *CACHE_METRICS),
     dataset=CSV50,
     rows=20_000,
-    axes=(BATCH, EXECUTORS, PODS, MAINTENANCE),
+    axes=(BATCH, EXECUTORS, MAINTENANCE, PODS),
     claims=CLAIMS,
     charts=CHARTS,
     params={CACHE: CACHES, FILE: FILE_FIELD},
