@@ -11,7 +11,6 @@ from storebench.fields import flag, integer
 from storebench.results.database.migrate import view_text
 from storebench.results.database.rows import AttemptRow
 from storebench.study.check import problems_of_stores
-from storebench.study.grid import operation_count
 from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
 from storebench.study.record import StudyRecord
 from storebench.study.reserved import COLUMNS, TABLES
@@ -79,22 +78,6 @@ def test_a_metrics_unit_is_the_end_of_its_name(name, unit):
         (
             {"operations": (replace(WRITE, needs=("write",)), READ)},
             "the operation 'write' needs 'write', which does not come before it",
-        ),
-        (
-            {"operations": (WRITE, replace(READ, where={"threads": ("1",)}))},
-            "the operation 'read' depends on 'threads', which is no axis (where)",
-        ),
-        (
-            {"operations": (WRITE, replace(READ, where={"batch": ("many",)}))},
-            "the operation 'read': where['batch']: Batch: 'many' is not a number of rows",
-        ),
-        (
-            {"operations": (WRITE, replace(READ, where={"store": ("nul",)}))},
-            "the operation 'read' is for the store 'nul', which is not there (where)",
-        ),
-        (
-            {"operations": (WRITE, replace(READ, where={"client": ()}))},
-            "the operation 'read': where['client'] has no value",
         ),
         ({"operations": (WRITE, WRITE, READ)}, "the operation 'write' is there twice"),
         ({"metrics": (*STUDY.metrics, STUDY.metrics[0])}, "the metric 'only_s' is there twice"),
@@ -359,34 +342,6 @@ def test_a_store_cannot_have_an_operation_that_its_study_has_not():
     only_write = replace(STUDY, stores=("null",), axes=(), charts=(), operations=(WRITE,))
     problem, *_ = problems_of_stores(only_write)
     assert problem == "the store 'null' has the operation 'read', which is no operation of the study"
-
-
-MAYBE = replace(STUDY, operations=(WRITE, replace(READ, where={"batch": ("all",), "store": ("null",)})))
-
-
-@pytest.mark.parametrize("study", [MAYBE, StudyRecord.of(MAYBE)], ids=["study", "record"])
-def test_an_operation_is_only_in_the_cells_that_it_names(study):
-    def names(*cells):
-        return [[one.name for one in study.operations_in(one)] for one in cells]
-
-    assert names(cell("null", batch="all"), cell("null", batch="10"), cell("mongodb", batch="all")) == [
-        ["write", "read"],
-        ["write"],
-        ["write"],
-    ]
-    assert [one.name for one in study.operations_of("mongodb")] == ["write", "read"]
-    assert operation_count(study, [cell("null", batch="all"), cell("null", batch="10")]) == 3
-
-
-def test_a_value_that_a_cell_does_not_name_decides_too():
-    """A cell at the implied value has the operations of that value."""
-    kept = replace(BATCH, name="kept", whole=None, pattern="no|yes", hint="no or yes", implied="no")
-    kept = replace(kept, default=("no",), choices=("no", "yes"), grid=("no",))
-    study = replace(
-        STUDY, axes=(BATCH, kept), operations=(WRITE, replace(READ, where={"kept": ("no",)})), charts=()
-    )
-    assert len(study.operations_in(cell(batch="10"))) == 2
-    assert len(study.operations_in(cell(batch="10", kept="yes"))) == 1
 
 
 def test_a_cell_names_its_dataset():

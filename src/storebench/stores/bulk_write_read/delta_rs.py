@@ -106,11 +106,6 @@ class DeltaRs(DeltaStore):
         with self.table_errors():
             self.open_table().optimize.compact()
 
-    def files(self) -> int:
-        self.check_table()
-        with self.table_errors():
-            return len(self.open_table().file_uris())
-
     def read(self, clock: OperationClock) -> int:
         self.check_table()
         with self.table_errors(), clock.operation():

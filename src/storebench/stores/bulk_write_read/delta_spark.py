@@ -189,11 +189,6 @@ class DeltaSpark(SparkDriver, DeltaStore):
         with spark_session.errors("The maintenance"):
             self.spark.sql(f"OPTIMIZE delta.`{self._path}`").collect()
 
-    def files(self) -> int:
-        with spark_session.errors("The description of the table"):
-            (row,) = self.spark.sql(f"DESCRIBE DETAIL delta.`{self._path}`").collect()
-        return int(row["numFiles"])
-
     def read(self, clock: OperationClock) -> int:
         with spark_session.errors("The read"):
             if self.client == "tuned":
@@ -277,6 +272,12 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
         server, file_server = super().describe(), self.file_server
         tables = f"{file_server.title} {file_server.version()}"
         return replace(server, settings={**server.settings, "tables": tables, **file_server.settings()})
+
+    def files(self) -> int:
+        """Count the files by Spark: delta-rs would need a copy of the table, which the verification makes after the maintenance."""
+        with spark_session.errors("The description of the table"):
+            (row,) = self.spark.sql(f"DESCRIBE DETAIL delta.`{self._path}`").collect()
+        return int(row["numFiles"])
 
 
 def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
