@@ -350,7 +350,7 @@ def _plans_other(planned: Planned, draft: Mapping[str, Any], asked: Mapping[str,
     if not excluded and any(turns[key] != count for key, count in drafted.items()):
         return "the draft has other repeats of a cell"
     if not excluded:
-        operations = sum(len(study.operations_of(turn.cell.store)) for turn in started["turns"])
+        operations = sum(len(study.operations_in(turn.cell)) for turn in started["turns"])
         if draft["operations"] != operations:
             return f"the draft has {draft['operations']} operations, the plan {operations}"
         for said_s in (draft["expected_s"], draft["expected_most_s"]):

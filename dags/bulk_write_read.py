@@ -48,6 +48,20 @@ EXECUTORS = Axis(
     grid=("1", "2", "4"),
     where={"store": ("delta-spark",)},
 )
+MAINTENANCE = Axis(
+    name="maintenance",
+    title="Maintenance",
+    description="**on** maintains the table between the write and the read, as the store's documentation advises after a bulk load: files or"
+    " segments are merged, or statistics written. The operation `maintain` has the cost, and the read the gain. Stores without maintenance"
+    " ignore this axis.",
+    pattern="off|on",
+    hint="off or on",
+    default=("off",),
+    choices=("off", "on"),
+    grid=("off",),
+    where={"store": ("mongodb", "elasticsearch", "delta-rs", "delta-spark", "postgresql", "chdb")},
+    implied="off",
+)
 PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
 METRICS = (
     Metric("write_s", "time until the write is durable and visible", merge="leader"),
@@ -55,10 +69,14 @@ METRICS = (
     Metric("rows_per_s", "dataset rows per second", "higher", merge="leader"),
     Metric("source_s", "reading and parsing the CSV", "neither", merge="max"),
     Metric("barrier_s", "making the data durable and visible", merge="leader"),
+    Metric("maintain_s", "time of the maintenance until the next read has its effect"),
+    Metric("files_before", "files, segments or parts before the maintenance", "neither"),
+    Metric("files_after", "files, segments or parts after the maintenance"),
 )
 # The sum of write and barrier ranks a write, since a client may move work, such as replication, from the write into the barrier.
 OF_A_WRITE = ("write_s", "rows_per_s", "only_s", "source_s", "barrier_s")
 OF_A_READ = ("only_s", "rows_per_s", "source_s", "barrier_s")
+OF_MAINTENANCE = ("maintain_s", "files_after", "files_before")
 # The further metrics of a read in a run that sets the caches of reads.
 CACHE_METRICS = (
     Metric("disk_read_bytes", "bytes read from disk"),
@@ -82,6 +100,7 @@ CACHES = Text(
 CHARTS = (
     Chart("write_s", colour="batch", operations=("write",)),
     Chart("only_s", colour="batch", operations=("read",)),
+    Chart("maintain_s", colour="batch", operations=("maintain",)),
     *(Chart(name, colour="batch") for name in ("rows_per_s", WORK_TOTAL_S.name, MEMORY.name)),
 )
 # In the order in which the embedded stack builds and starts their parts: stores with servers, then Python libraries, then the JVM's stores.
@@ -130,6 +149,16 @@ PRESETS = {
             "executor_memory": "1g",
         },
     ),
+    "maintenance": Preset(
+        "what compaction, merging and vacuum cost, and what the next read gains: small batches, without and with maintenance",
+        {
+            "stores": ["delta-rs", "delta-spark", "elasticsearch", "postgresql", "chdb"],
+            "clients": ["reference"],
+            "batch": ["1000"],  # 20 write calls: as many files or parts
+            "executors": ["1"],
+            "maintenance": ["off", "on"],
+        },
+    ),
 }
 BULK_WRITE_READ = Study(
     name="bulk_write_read",
@@ -137,15 +166,19 @@ BULK_WRITE_READ = Study(
     description="""Write a 50-field CSV into a store in batches or all at once, then read it back.
 
 For each combination of store, client, batch and executors one pod writes the dataset, one reads it, and one
-removes it. Every attempt is verified against the dataset's manifest and becomes a row of the table
+removes it. With maintenance, one pod maintains the table before the read. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,
     default_stores=DEFAULT_STORES,
-    operations=(Operation("write", OF_A_WRITE), Operation("read", OF_A_READ, needs=("write",))),
+    operations=(
+        Operation("write", OF_A_WRITE),
+        Operation("maintain", OF_MAINTENANCE, needs=("write",), where={"maintenance": ("on",)}),
+        Operation("read", OF_A_READ, needs=("write", "maintain")),
+    ),
     metrics=(*METRICS, *CACHE_METRICS),
     dataset=CSV50,
     rows=20_000,
-    axes=(BATCH, EXECUTORS, PODS),
+    axes=(BATCH, EXECUTORS, MAINTENANCE, PODS),
     claims=CLAIMS,
     charts=CHARTS,
     params={CACHE: CACHES, FILE: FILE_FIELD},

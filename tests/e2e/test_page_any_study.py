@@ -80,7 +80,7 @@ def record(repository, study, cells, name, factor):
     run_id = run_id_of(study.name, name)
     for n, turn in enumerate(planned):
         begun = BEGUN + timedelta(minutes=n)
-        for operation in study.operations_of(turn.cell.store):
+        for operation in study.operations_in(turn.cell):
             value = factor * cells[turn.cell] * (1 + turn.repeat / 100)
             repository.add_attempt(
                 AttemptKey(run_id, turn.cell.key, turn.repeat, operation.name, 1),

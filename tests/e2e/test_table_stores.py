@@ -13,7 +13,7 @@ def test_each_client_writes_and_reads_what_is_verified():
     study = bulk_study()
     code, text, rows = run(
         *("--stores", ",".join(GUARANTEES), "--clients", "reference,tuned"),
-        *("--axis", "batch=400", "--rows", "1000"),
+        *("--axis", "batch=400", "--axis", "maintenance=on", "--rows", "1000"),
     )
     assert code == 0, text
     assert [(row["store"], row["error"]) for row in rows if row["status"] != "verified"] == []
@@ -22,6 +22,8 @@ def test_each_client_writes_and_reads_what_is_verified():
         (name, client, operation)
         for name in GUARANTEES
         for client in study.store(name).clients
-        for operation in ("write", "read")
+        for operation in study.store(name).operations
     }
+    parts = [row["metrics"]["files_after"] for row in rows if row["operation"] == "maintain"]
+    assert parts == [1] * len(study.store("chdb").clients)
     assert {row["store"]: row["durability"] for row in rows if row["operation"] == "write"} == GUARANTEES

@@ -89,7 +89,7 @@ def run(repository):
                 dataset, study.dataset.version, rows, seed, {"bytes": 1, "rows": rows, "sha256": ""}
             )
         for turn in planned[:so_far]:
-            for operation in study.operations_of(turn.cell.store):
+            for operation in study.operations_in(turn.cell):
                 took_s = seconds(turn.cell, turn)
                 metrics = {operation.ranked_by: took_s, "rows_per_s": turn.cell.rows / took_s}
                 repository.add_attempt(

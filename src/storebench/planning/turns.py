@@ -73,7 +73,7 @@ def reason_to_stop(
         rows = [row for row in queries.attempts_of_run(run_id) if row["cell_key"] == cell.key]
         width = max(
             _half_width_percent([row for row in rows if row["operation"] == operation.name])
-            for operation in study.operations_of(cell.store)
+            for operation in study.operations_in(cell)
         )
         if width <= percent:
             return f"the median is known to within {width:.2g} %, and {percent:g} % is enough"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from storebench.errors import SpecError, did_you_mean, unknown
@@ -70,6 +70,11 @@ def problems_of_stores(study: Study) -> Iterable[str]:
     for name in study.stores:
         store = study.store(name)
         yield from (
+            f"the store {name!r} has the operation {operation!r}, which is no operation of the study{_near(operation, steps)}"
+            for operation in store.operations
+            if operation not in steps[:-1]
+        )
+        yield from (
             f"the store {name!r}: pods[{step!r}] is for no operation of the study{_near(step, steps)}"
             for step in store.pods
             if step not in steps
@@ -97,10 +102,12 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             first, known = options.setdefault(option, (name, field))
             if known != field:
                 yield f"the stores {first!r} and {name!r} declare the option {option!r} in two ways: declare it once, for both"
-    for axis in study.axes:
+    parts = [("axis", axis.name, axis.where) for axis in study.axes]
+    parts += [("operation", operation.name, operation.where) for operation in study.operations]
+    for kind, name, where in parts:
         yield from (
-            f"the axis {axis.name!r} is for the client {client!r}, which no store has (where){_near(client, study.clients)}"
-            for client in axis.where.get(CLIENT, ())
+            f"the {kind} {name!r} is for the client {client!r}, which no store has (where){_near(client, study.clients)}"
+            for client in where.get(CLIENT, ())
             if client not in study.clients
         )
 
@@ -161,7 +168,6 @@ def _of_axis(axis: Axis) -> Iterable[str]:
         # Values that mean the whole dataset are found by their text in a cell's key.
         if axis.whole is not None and (axis.implied == axis.whole or axis.implied.isdecimal()):
             yield f"{where}.implied is {axis.implied!r}, which may mean the whole dataset, and must then be in a cell's key"
-    yield from (f"{where}.where[{name!r}] has no value" for name, values in axis.where.items() if not values)
 
 
 def _of_value(axis: Axis, value: str, where: str) -> Iterable[str]:
@@ -184,16 +190,8 @@ def _of_columns(study: Study) -> Iterable[str]:
     if both := sorted({*axes} & {*metrics}):
         yield f"{', '.join(both)}: there is an axis and a metric of that name"
     for place, axis in enumerate(study.axes):
-        before = {axis.name: axis for axis in study.axes[:place]}
-        for name, values in axis.where.items():
-            if name not in (known := [STORE, CLIENT, *before]):
-                yield f"the axis {axis.name!r} depends on {name!r}, which is no axis before it (where){_near(name, known)}"
-            for value in values if name in before else ():
-                yield from _of_value(before[name], value, f"axes[{axis.name!r}].where[{name!r}]")
-        yield from (
-            f"the axis {axis.name!r} is for the store {name!r}, which is not there (where){_near(name, study.stores)}"
-            for name in axis.where.get(STORE, ())
-            if name not in study.stores
+        yield from _of_where(
+            study, f"the axis {axis.name!r}", axis.where, study.axes[:place], "no axis before it"
         )
     if study.dataset:
         yield from (
@@ -201,6 +199,25 @@ def _of_columns(study: Study) -> Iterable[str]:
             for name in study.dataset.axes
             if name not in axes
         )
+
+
+def _of_where(
+    study: Study, what: str, where: Mapping[str, Sequence[str]], axes: Sequence[Axis], no_axis: str
+) -> Iterable[str]:
+    """Yield the mistakes in the `where` of an axis or operation, which may name a value of `axes`, the store and the client."""
+    by_name = {axis.name: axis for axis in axes}
+    for name, values in where.items():
+        if not values:
+            yield f"{what}: where[{name!r}] has no value"
+        if name not in (known := [STORE, CLIENT, *by_name]):
+            yield f"{what} depends on {name!r}, which is {no_axis} (where){_near(name, known)}"
+        for value in values if name in by_name else ():
+            yield from _of_value(by_name[name], value, f"{what}: where[{name!r}]")
+    yield from (
+        f"{what} is for the store {name!r}, which is not there (where){_near(name, study.stores)}"
+        for name in where.get(STORE, ())
+        if name not in study.stores
+    )
 
 
 def _of_operations(study: Study) -> Iterable[str]:
@@ -222,6 +239,8 @@ def _of_operations(study: Study) -> Iterable[str]:
             for name in operation.metrics
             if name not in kinds
         )
+        what = f"the operation {operation.name!r}"
+        yield from _of_where(study, what, operation.where, study.axes, "no axis")
         if not operation.metrics:
             yield f"the operation {operation.name!r} has no metric"
         elif (kind := kinds.get(operation.metrics[0], "scalar")) != "scalar":

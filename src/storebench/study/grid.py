@@ -111,7 +111,7 @@ def grid(
 
 def operation_count(study: PlannedStudy, cells: Iterable[Cell]) -> int:
     """Return the number of operations of these cells, each measured once."""
-    return sum(len(study.operations_of(cell.store)) for cell in cells)
+    return sum(len(study.operations_in(cell)) for cell in cells)
 
 
 def repeats(axis: Axis, value: str, kept: str, rows: int) -> str:

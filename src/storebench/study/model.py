@@ -28,6 +28,14 @@ Kind = Literal["scalar", "histogram", "series"]
 Merge = Literal["sum", "max", "span", "leader"]
 
 
+def fits(where: Mapping[str, tuple[str, ...]], store: str, client: str, axes: Mapping[str, str]) -> bool:
+    """Return whether a store, a client and the values of axes are among the values of `where`; an empty `where` has all."""
+    if not where:
+        return True
+    places = {**axes, STORE: split(store)[0], CLIENT: client}
+    return all(places.get(name) in values for name, values in where.items())
+
+
 @dataclass(frozen=True)
 class Axis:
     """A varied parameter whose values are texts that match `pattern`. Its name is the same in cells' keys, the form and the results."""
@@ -83,10 +91,7 @@ class Axis:
 
     def means_something(self, store: str, client: str, axes: Mapping[str, str]) -> bool:
         """Return whether the axis applies to this store and client. `axes`: the values of the axes before this one."""
-        if not self.where:
-            return True
-        places = {**axes, STORE: split(store)[0], CLIENT: client}
-        return all(places.get(name) in values for name, values in self.where.items())
+        return fits(self.where, store, client, axes)
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,12 @@ class Operation:
         str, ...
     ]  # the metrics that a verified attempt reports; the first ranks the operation, tables show two
     needs: tuple[str, ...] = ()  # earlier operations that this operation depends on
+    # Only the cells with these values of axes, of these stores and clients, have the operation; empty: all cells of stores that have it
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def exists_in(self, store: str, client: str, axes: Mapping[str, str]) -> bool:
+        """Return whether a cell of this store and client has the operation, if the store has it. `axes`: all values of the cell."""
+        return fits(self.where, store, client, axes)
 
     @property
     def ranked_by(self) -> str:
@@ -227,14 +238,7 @@ class Study(Planning):
         base, _ = split(name)
         if base not in self.stores:
             raise unknown("store", base, self.stores)
-        store_class = all_stores.load(self.name, base)
-        for operation_name in store_class.operations:
-            if operation_name not in (names := [operation.name for operation in self.operations]):
-                raise SpecError(
-                    f"The store {base!r} has the operation {operation_name!r}, which the study {self.name!r}"
-                    f" has not: {', '.join(names)}"
-                )
-        return store_class
+        return all_stores.load(self.name, base)
 
     @property
     def store_names(self) -> tuple[str, ...]:

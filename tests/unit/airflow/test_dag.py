@@ -34,7 +34,7 @@ def dag(dags):
 
 
 def test_the_steps_of_a_run_are_in_order(dag):
-    cells = {"cell.write", "cell.read", "cell.drop"}
+    cells = {"cell.write", "cell.maintain", "cell.read", "cell.drop"}
     assert set(dag.task_ids) == {"plan", "dataset", "servers", *cells, "remove_servers", "aggregate"}
     edges = {(task.task_id, down) for task in dag.tasks for down in task.downstream_task_ids}
     assert {("plan", "dataset"), ("dataset", "aggregate")} <= edges
@@ -73,7 +73,7 @@ def test_a_study_with_a_mistake_is_among_the_import_errors_and_the_others_go_on(
 
     text = (DAGS / "bulk_write_read.py").read_text()
     (tmp_path / "good.py").write_text(text)
-    (tmp_path / "bad.py").write_text(text.replace('needs=("write",)', 'needs=("fill",)'))
+    (tmp_path / "bad.py").write_text(text.replace('needs=("write", "maintain")', 'needs=("fill",)'))
     bag = DagBag(dag_folder=str(tmp_path), bundle_name="dags-folder")
     ((path, error),) = bag.import_errors.items()
     assert Path(path).name == "bad.py"
@@ -82,14 +82,15 @@ def test_a_study_with_a_mistake_is_among_the_import_errors_and_the_others_go_on(
 
 
 def test_pods_share_a_pool_and_finish_a_cell_before_the_next(dag):
-    pods = [dag.get_task(name) for name in ("dataset", "cell.write", "cell.read", "cell.drop")]
+    steps = ("cell.write", "cell.maintain", "cell.read", "cell.drop")
+    pods = [dag.get_task(name) for name in ("dataset", *steps)]
     assert {task.pool for task in pods} == {"benchmark"}
-    assert [task.retries for task in pods[:3]] == [0, 1, 1], (
+    assert [task.retries for task in pods[:-1]] == [0, 1, 1, 1], (
         "once more, to pick up the pod of a try that died"
     )
-    assert pods[3].retries > 1, "what was written is not left in a store that is away for a while"
+    assert pods[-1].retries > 1, "what was written is not left in a store that is away for a while"
     assert {type(task.weight_rule).__name__ for task in pods[1:]} == {"CellByCell"}
-    assert [task.priority_weight for task in pods[1:]] == [0, 1, 2]
+    assert [task.priority_weight for task in pods[1:]] == [0, 1, 2, 3]
 
 
 def test_what_airflow_keeps_of_the_dag_has_the_order_of_the_steps(dag, monkeypatch):
@@ -113,6 +114,7 @@ def test_a_study_has_as_many_operations_as_can_be_told_apart_in_their_order(monk
     for store in [STUDY.store(name) for name in STUDY.stores]:
         monkeypatch.setattr(store, "operations", ("step_1",))
         monkeypatch.setattr(store, "typical", ())
+        monkeypatch.setattr(store, "lacks", ())
     many = tuple(Operation(f"step_{n}", ("only_s",)) for n in range(MOST_STEPS))
     assert study_dag(replace(STUDY, operations=many[1:])).task_ids
     with pytest.raises(SpecError, match="a cell can have 31 operations, not 32"):
@@ -154,7 +156,7 @@ def test_each_step_of_a_cell_says_what_it_leaves_if_it_is_cleared(dag):
     for step in ("write", "read", "drop"):
         text = dag.get_task(f"cell.{step}").doc_md
         assert "If you clear a step that leaves data, and not **drop**, the data stays in the store" in text
-        assert "clear **all its steps** together: write, read, drop" in text and COMMAND in text
+        assert "clear **all its steps** together: write, maintain, read, drop" in text and COMMAND in text
 
 
 @pytest.fixture
@@ -250,7 +252,7 @@ def test_the_page_of_the_dag_has_the_dates_of_its_cells_and_what_to_tick(dag):
     dates = (
         "year 2001 = mongodb, 2002 = elasticsearch, 2003 = delta-rs, 2004 = delta-spark, 2005 = delta-standalone, 2006 = delta-kernel,"
         " 2007 = null, 2008 = parquet, 2009 = duckdb, 2010 = postgresql, 2011 = pyiceberg, 2012 = chdb;"
-        " month 1 = reference, 2 = tuned; day 1 = 10000, 2 = 100000, 3 = all; hour 0 = 1, 1 = 2, 2 = 4; minute 0 = 1."
+        " month 1 = reference, 2 = tuned; day 1 = 10000, 2 = 100000, 3 = all; hour 0 = 1, 1 = 2, 2 = 4; minute 0 = off; second 0 = 1."
     )
     tick = "**Override parameters on existing runs**"
     for text in (

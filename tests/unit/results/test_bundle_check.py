@@ -94,6 +94,7 @@ def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
         assert later == ["", "", ""], "which the bundle's version did not record"
     assert {axis.pop("implied") for axis in told["axes"]} == {""}, "which the bundle's version did not record"
     assert {metric.pop("merge") for metric in told["metrics"]} == {None}, "nor this"
+    assert [operation.pop("where") for operation in told["operations"]] == [{}, {}], "nor this"
     assert told["dataset"].pop("divides") is False, "nor this"
     told["dataset"]["own"] = told["dataset"].pop("custom_file")
     assert {name: told[name] for name in details} == details

@@ -107,12 +107,12 @@ class AttemptOperator(DividedStepOperator):
             self.clean(context)
 
     def end_if_nothing_to_do(self, states: Mapping[str, str | None], step: Step) -> None:
-        """Skip or fail this step if the cell's store lacks the operation, or an earlier step was skipped or failed.
+        """Skip or fail this step if the cell lacks the operation, or an earlier step was skipped or failed.
 
         `states`: Airflow's states of the cell's earlier steps, by step.
         """
         if self.operation not in step.operations:
-            raise AirflowSkipException(f"{step.cell.store} has no {self.operation}")
+            raise AirflowSkipException(f"This cell has no {self.operation}: {step.cell.key}")
         first = step.operations[0]
         if states.get(first) == "skipped":
             raise AirflowSkipException(f"The cell's {first} was skipped: there is nothing to do")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,7 +67,7 @@ class CellStepOperator(RetriedOperator):
         params, number = run_values(self.study, context["params"]), context["ti"].map_index or 0
         repository = connections.repository(connections.PATIENCE_S)
         turn = repository.recorded_turn(run_id, self.node_pool.name, number)
-        return Step(run_id, params, turn.cell, turn.repeat, cell_operations(self.study, turn.cell.store))
+        return Step(run_id, params, turn.cell, turn.repeat, cell_operations(self.study, turn.cell))
 
     def states_of_earlier(self, names: Sequence[str], context: Context) -> dict[str, str | None]:
         """Return Airflow's states of the cell's earlier steps `names`, by step.
@@ -154,14 +154,14 @@ class CellStepOperator(RetriedOperator):
         return observe.with_kubernetes_reason(result, self.observed, self.CONTAINER)
 
 
-def cell_operations(study: Study, store: str) -> list[str]:
-    """Return the names of the operations of a cell at this store, in order: the store's operations, and the operations of the filling store
-    on which they depend.
+def cell_operations(study: Study, cell: Cell) -> list[str]:
+    """Return the names of a cell's operations, in order: its store's operations, and the operations of the filling store on which they
+    depend.
     """
-    info = study.store(store)
-    names = {operation.name for operation in study.operations_of(store)}
+    info = study.store(cell.store)
+    names = {operation.name for operation in study.operations_in(cell)}
     if info.filled_by:
-        filler = {operation.name for operation in study.operations_of(info.filled_by)}
+        filler = {operation.name for operation in study.operations_in(replace(cell, store=info.filled_by))}
         for operation in reversed(study.operations):
             if operation.name in names:
                 names |= filler.intersection(operation.needs)

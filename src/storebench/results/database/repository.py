@@ -103,7 +103,7 @@ class Repository(Queries, Attempts):
                         run_id,
                         cell.key,
                         *rest,
-                        [operation.name for operation in study.operations_of(cell.store)],
+                        [operation.name for operation in study.operations_in(cell)],
                     )
                     for cell, *rest in planned
                 ],

@@ -62,7 +62,7 @@ def verified_repeats(
         cell: sum(
             1
             for operations in counted[cell.key].values()
-            if operations == {operation.name for operation in study.operations_of(cell.store)}
+            if operations == {operation.name for operation in study.operations_in(cell)}
         )
         for cell in cells
     }

@@ -72,11 +72,8 @@ class Pace:
         self._study = study
         values = study_values(params)
         self._params = {name: str(values[name]) for name in study.study_params}
-        self._operations_of = {
-            name: [operation.name for operation in study.operations_of(name)] for name in names
-        }
         tried = [operation.name for operation in study.operations]
-        self._durations = _Durations(queries.durations(study.name, list(self._operations_of), tried))
+        self._durations = _Durations(queries.durations(study.name, names, tried))
         between_s = queries.seconds_between(study.name)
         self._between_s = BETWEEN_S if between_s is None else max(0.0, between_s)
 
@@ -86,7 +83,7 @@ class Pace:
         operations = typical = unknown = 0
         for turn in turns:
             cell = turn.cell
-            for operation in self._operations_of[cell.store]:
+            for operation in (planned.name for planned in self._study.operations_in(cell)):
                 operations += 1
                 lasts_s = self._lasts_s(cell, operation)
                 measured_s = self._durations.seconds(cell, operation)
@@ -115,7 +112,7 @@ def assumed_s(study: PlannedStudy, cells: Iterable[Cell]) -> float:
     """Estimate the seconds of one measurement of these cells on the usual machine, without earlier measurements."""
     seconds = 0.0
     for cell in cells:
-        for operation in study.operations_of(cell.store):
+        for operation in study.operations_in(cell):
             usual = study.typical_of(cell.store, operation.name, cell.client)
             seconds += _typical_s(usual, cell, 1.0) if usual else BETWEEN_S + cell.rows / ROWS_PER_S
     return seconds

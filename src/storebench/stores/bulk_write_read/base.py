@@ -15,6 +15,7 @@ from storebench.dataset.manifest import Manifest, schema_of
 from storebench.dataset.schema import Field
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.stores.base import Durability, Store, TypicalTime
+from storebench.stores.bulk_write_read import maintenance
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.tally import Tally
@@ -41,10 +42,11 @@ class TableStore(Store):
 
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
     # Medians of runs with 1 to 200,000 rows, and of the run with 1,000,000 rows in docs/studies/data. This class has the times of pods without
-    # a server and without Java.
+    # a server and without Java. The times of maintenance are those of single attempts with 20,000 rows.
     typical: ClassVar[tuple[TypicalTime, ...]] = (
         TypicalTime(WRITE, fixed_s=8, million_s=60),
         TypicalTime(READ, fixed_s=4, million_s=50),
+        TypicalTime(maintenance.MAINTAIN, fixed_s=4, million_s=80),
     )
     written = 0  # number of rows written by all pods
 
@@ -115,6 +117,8 @@ class TableStore(Store):
         return None if value == ALL else int(value)
 
     def operate(self, attempt: Attempt) -> str:
+        if self.operation == maintenance.MAINTAIN:
+            return maintenance.operate(self, attempt)
         part = attempt.part
         with attempt.phase("prepare"):
             manifest = self.source.manifest()
@@ -204,6 +208,20 @@ class TableStore(Store):
     @abstractmethod
     def barrier(self) -> None:
         """Make the written rows durable and visible, if the write did not."""
+
+    def maintain(self) -> None:
+        """Do the store's maintenance of the target's table, as its documentation advises after a bulk load. The barrier follows.
+
+        Only for stores whose `operations` have the maintenance.
+        """
+        raise NotImplementedError(f"{self.name} has no maintenance")
+
+    def files(self) -> int | None:
+        """Return the number of files, segments or parts that hold the target's current rows; None if the store has no such number.
+
+        Called before and after the maintenance. A store without the number `lacks` maintenance.FILES.
+        """
+        return None
 
     @abstractmethod
     def read(self, clock: OperationClock) -> int:

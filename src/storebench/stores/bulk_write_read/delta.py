@@ -63,6 +63,12 @@ class DeltaStore(S3Table):
         assert self.server is not None
         return storage_options(self.server)
 
+    def files(self) -> int:
+        """Count the data files of the table's version with delta-rs, so that a session of Spark meets the table first in its maintenance."""
+        self.check_table()
+        with self.table_errors():
+            return len(self.open_table().file_uris())
+
     def count(self) -> int:
         """Count the rows in the Parquet files, not in the log's statistics."""
         with self.table_errors():

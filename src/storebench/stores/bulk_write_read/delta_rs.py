@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.manifest import Manifest
 from storebench.stores.base import Server
-from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS
+from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.bulk_write_read.delta_shares import deal, only, sizes_of
+from storebench.stores.bulk_write_read.maintenance import MAINTAIN
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -36,6 +37,7 @@ class DeltaRs(DeltaStore):
     """
 
     name = "delta-rs"
+    operations = (WRITE, MAINTAIN, READ)
     clients = ("reference", "tuned")
     delivers = ("Arrow", "Arrow")
     divides = (READ,)
@@ -98,6 +100,11 @@ class DeltaRs(DeltaStore):
                     write_deltalake(opened, part, mode="append", writer_properties=properties)
             rows += part.num_rows
         return rows
+
+    def maintain(self) -> None:
+        """Compact small files. Without vacuum, the replaced files stay in the bucket; no reader of the current version opens them."""
+        with self.table_errors():
+            self.open_table().optimize.compact()
 
     def read(self, clock: OperationClock) -> int:
         self.check_table()

@@ -21,6 +21,7 @@ from storebench.stores.bulk_write_read import elasticsearch_replicas, tuning
 from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, columns, finer
 from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, index_of
 from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
+from storebench.stores.bulk_write_read.maintenance import MAINTAIN
 from storebench.stores.bulk_write_read.source import Row
 from storebench.stores.elasticsearch_server import (
     errors,
@@ -62,11 +63,16 @@ class Elasticsearch(TableStore):
     """
 
     name = "elasticsearch"
+    operations = (WRITE, MAINTAIN, READ)
     clients = ("reference", "tuned")
     delivers = ("dicts", "dicts")
     divides = (WRITE, READ)
     connection = "elasticsearch"
-    typical = (TypicalTime("write", fixed_s=8, million_s=200), TypicalTime("read", fixed_s=4, million_s=50))
+    typical = (
+        TypicalTime("write", fixed_s=8, million_s=200),
+        TypicalTime(MAINTAIN, fixed_s=4, million_s=120),
+        TypicalTime("read", fixed_s=4, million_s=50),
+    )
     packages = ("elasticsearch", "orjson")
     modules = ("elasticsearch.helpers", "orjson")
 
@@ -199,6 +205,22 @@ class Elasticsearch(TableStore):
                 elasticsearch_replicas.put_back(
                     self._client, self.target, self._lifted, REQUEST_TIMEOUT_S // 2
                 )
+
+    def maintain(self) -> None:
+        """Merge each shard, and each copy of a shard, to one segment. The barrier's refresh makes the segments visible."""
+        with self._errors():
+            # no limit: the server goes on merging, even if the client has given up
+            merged = self._client.options(request_timeout=None).indices.forcemerge(
+                index=self.target, max_num_segments=1
+            )
+        if failed := merged["_shards"]["failed"]:
+            raise StoreRefused(f"Elasticsearch did not merge {failed} of {merged['_shards']['total']} shards")
+
+    def files(self) -> int:
+        """Return the number of Lucene segments in all copies of all shards."""
+        with self._errors():
+            stats = self._client.indices.stats(index=self.target, metric="segments")
+        return int(stats["_all"]["total"]["segments"]["count"])
 
     def read(self, clock: OperationClock) -> int:
         with self._errors(), clock.operation():

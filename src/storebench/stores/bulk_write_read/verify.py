@@ -32,7 +32,13 @@ def verify(
         more = f" and {len(differences) - 5} more" if len(differences) > 5 else ""
         raise VerificationFailed(f"The data differs from the dataset: {shown}{more}")
     how = "a second pass of" if store.operation == "read" else "reading back with"
-    handled = "handled and counted" if pods == 1 else f"handled by {pods} pods and counted"
+    handled = (
+        "counted"
+        if store.operation == "maintain"
+        else "handled and counted"
+        if pods == 1
+        else f"handled by {pods} pods and counted"
+    )
     where = " in each pod" if seen else ""
     return f"{rows:,} rows {handled}; all {len(checksum.fields)} fields by {how} {store.verified_by()}{where}"
 

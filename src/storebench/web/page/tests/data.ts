@@ -97,8 +97,8 @@ export const BULK: Study = {
   description: "",
   method_version: 2,
   operations: [
-    { name: "write", metrics: FIGURES_OF, needs: [] },
-    { name: "read", metrics: FIGURES_OF, needs: ["write"] },
+    { name: "write", metrics: FIGURES_OF, needs: [], where: {} },
+    { name: "read", metrics: FIGURES_OF, needs: ["write"], where: {} },
   ],
   metrics: [
     metric("only_s", "time in the store's client", "s"),
@@ -127,9 +127,9 @@ export const TOY: Study = {
   description: "Three operations",
   method_version: 1,
   operations: [
-    { name: "fill", metrics: ["sums_per_s"], needs: [] },
-    { name: "sum", metrics: ["sums_per_s", "latency_s"], needs: ["fill"] },
-    { name: "shrink", metrics: ["saved_bytes", "files"], needs: ["fill"] },
+    { name: "fill", metrics: ["sums_per_s"], needs: [], where: {} },
+    { name: "sum", metrics: ["sums_per_s", "latency_s"], needs: ["fill"], where: {} },
+    { name: "shrink", metrics: ["saved_bytes", "files"], needs: ["fill"], where: {} },
   ],
   metrics: [
     metric("sums_per_s", "sums a second", "sums/s", { better: "higher" }),

@@ -1637,6 +1637,10 @@ export interface components {
              * @default []
              */
             needs: string[];
+            /** Where */
+            where: {
+                [key: string]: string[];
+            };
         };
         /**
          * Origin

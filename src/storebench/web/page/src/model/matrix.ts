@@ -38,7 +38,7 @@ export function square(
   }
   if (turn.skipped !== null) return { state: "excluded", detail: turn.skipped, attempt: null };
   if (!turn.operations.includes(operation))
-    return { state: "excluded", detail: "not an operation of this store", attempt: null };
+    return { state: "excluded", detail: "not an operation of this cell", attempt: null };
   if (busy) return { state: "running", detail: null, attempt: null };
   // its task fails at once if an operation that it depends on has no data for it
   const why = needed.map((square) => NOTHING_TO_WORK_ON[square.state]).find((reason) => reason !== undefined);

@@ -28,7 +28,7 @@ export function figureOf(study: Study, attempt: Attempt, name: string): number |
 export function operationsOf(study: Study, names: Iterable<string>): Operation[] {
   const there = new Set(names);
   const known = study.operations.filter((operation) => there.delete(operation.name));
-  return [...known, ...[...there].map((name) => ({ name, metrics: [], needs: [] }))];
+  return [...known, ...[...there].map((name) => ({ name, metrics: [], needs: [], where: {} }))];
 }
 
 /** Return an operation's name for the beginning of a sentence. */
