@@ -22,6 +22,7 @@ STORES = (
     "postgresql",
     "pyiceberg",
     "chdb",
+    "iceberg-spark",
 )
 # The stores of a run that names none: the stores of the original study, their successors, and the floor.
 DEFAULT_STORES = STORES[: STORES.index("null") + 1]
@@ -46,7 +47,7 @@ EXECUTORS = Axis(
     default=("1", "2"),
     choices=("1", "2", "4", "8"),
     grid=("1", "2", "4"),
-    where={"store": ("delta-spark",)},
+    where={"store": ("delta-spark", "iceberg-spark")},
 )
 PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
 METRICS = (
