@@ -58,8 +58,6 @@ class IcebergSpark(SparkTable, IcebergStore):
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
         names = [field.name for field in schema]
-        if name := next((name for name in names if "`" in name), None):
-            return f"the column {name!r} has a backquote, and Spark's names of columns have none: rename it"
         if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
             return f"Spark takes columns whose names differ only in case, such as {same!r}, for one"
         return super().cannot_hold_fields(schema)

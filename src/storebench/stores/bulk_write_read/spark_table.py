@@ -185,9 +185,13 @@ def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
 
 def spark_schema(schema: Sequence[Field]) -> str:
     """Return Spark's schema of a dataset with these fields, as DDL."""
-    return ", ".join(
-        f"`{field.name}` decimal({field.precision}, {field.scale})"
-        if field.type == "decimal"
-        else f"`{field.name}` {SPARK_TYPES[field.type]}"
-        for field in schema
-    )
+
+    def column(field: Field) -> str:
+        kind = (
+            f"decimal({field.precision}, {field.scale})"
+            if field.type == "decimal"
+            else SPARK_TYPES[field.type]
+        )
+        return f"`{field.name.replace('`', '``')}` {kind}"
+
+    return ", ".join(map(column, schema))

@@ -8,7 +8,7 @@ from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS, Field
 from storebench.stores.bulk_write_read.delta_rs import DeltaRs
-from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema
+from storebench.stores.bulk_write_read.spark_table import CSV_OPTIONS, csv_options, spark_schema
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.source import Source
 from tests import example_file, int96
