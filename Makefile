@@ -221,7 +221,7 @@ integration: up $(INTEGRATION_STEPS) ## Run the tests against real servers
 	$(WITH_STACK) PATH=$(STOREBENCH_HOME)/bin:$$PATH $(call tests,integration) $(SPREAD)
 
 # The parts that the end-to-end tests need in addition to `setup`.
-E2E_PARTS := chdb columns formats iceberg load wendelin services $(addprefix servers-,agent cassandra elasticsearch hdfs mariadb mongodb zeo)
+E2E_PARTS := chdb columns formats iceberg iceberg-spark load wendelin services $(addprefix servers-,agent cassandra elasticsearch hdfs mariadb mongodb zeo)
 E2E_STEPS := $(BROWSER)
 
 .PHONY: e2e
