@@ -58,6 +58,9 @@ class IcebergSpark(SparkTable, IcebergStore):
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
         names = [field.name for field in schema]
+        # PySpark takes the columns of mapInArrow() by their names, without quotes.
+        if name := next((name for name in names if "." in name or "`" in name), None):
+            return f"the column {name!r} has a point or a backquote, which PySpark takes for a part of its syntax: rename it"
         if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
             return f"Spark takes columns whose names differ only in case, such as {same!r}, for one"
         return super().cannot_hold_fields(schema)
