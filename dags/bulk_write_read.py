@@ -22,6 +22,7 @@ STORES = (
     "postgresql",
     "pyiceberg",
     "chdb",
+    "iceberg-spark",
 )
 # The stores of a run that names none: the stores of the original study, their successors, and the floor.
 DEFAULT_STORES = STORES[: STORES.index("null") + 1]
@@ -46,7 +47,7 @@ EXECUTORS = Axis(
     default=("1", "2"),
     choices=("1", "2", "4", "8"),
     grid=("1", "2", "4"),
-    where={"store": ("delta-spark",)},
+    where={"store": ("delta-spark", "iceberg-spark")},
 )
 MAINTENANCE = Axis(
     name="maintenance",
@@ -59,7 +60,17 @@ MAINTENANCE = Axis(
     default=("off",),
     choices=("off", "on"),
     grid=("off",),
-    where={"store": ("mongodb", "elasticsearch", "delta-rs", "delta-spark", "postgresql", "chdb")},
+    where={
+        "store": (
+            "mongodb",
+            "elasticsearch",
+            "delta-rs",
+            "delta-spark",
+            "postgresql",
+            "chdb",
+            "iceberg-spark",
+        )
+    },
     implied="off",
 )
 PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
@@ -152,7 +163,7 @@ PRESETS = {
     "maintenance": Preset(
         "what compaction, merging and vacuum cost, and what the next read gains: small batches, without and with maintenance",
         {
-            "stores": ["delta-rs", "delta-spark", "elasticsearch", "postgresql", "chdb"],
+            "stores": ["delta-rs", "delta-spark", "iceberg-spark", "elasticsearch", "postgresql", "chdb"],
             "clients": ["reference"],
             "batch": ["1000"],  # 20 write calls: as many files or parts
             "executors": ["1"],

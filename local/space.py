@@ -23,6 +23,7 @@ KEPT_GB = {
     "image-columns": 0.4,
     "image-formats": 0.4,
     "image-iceberg": 0.5,
+    "image-iceberg-spark": 1.7,
     "image-jvm": 1.7,
     "image-load": 0.2,
     "image-python": 0.5,

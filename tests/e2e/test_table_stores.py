@@ -27,3 +27,15 @@ def test_each_client_writes_and_reads_what_is_verified():
     parts = [row["metrics"]["files_after"] for row in rows if row["operation"] == "maintain"]
     assert parts == [1] * len(study.store("chdb").clients)
     assert {row["store"]: row["durability"] for row in rows if row["operation"] == "write"} == GUARANTEES
+
+
+def test_spark_writes_and_reads_an_iceberg_table_in_its_executors():
+    code, text, rows = run(
+        *("--stores", "iceberg-spark", "--clients", "tuned"),
+        *("--axis", "batch=400", "--axis", "executors=1", "--rows", "1000"),
+    )
+    assert code == 0, text
+    assert [(row["operation"], row["status"], row["error"]) for row in rows] == [
+        ("write", "verified", None),
+        ("read", "verified", None),
+    ]

@@ -141,7 +141,7 @@ def test_a_build_tells_the_image_of_untracked_files_in_it(checkout, engine, imag
     told = engine.read_text()
     assert f"--tag storebench/{image.replace('/', '-')}:" in told
     assert ("--file images/python/Dockerfile " in told) is (image in ("load", "python"))
-    assert (f"--build-arg IMAGE={image} " in f"{told} ") is (image in ("load", "python"))
+    assert (f"--build-arg IMAGE={image} " in f"{told} ") is (image in ("jvm", "load", "python"))
     said = re.search(r"REVISION=(\S*)", told)[1]
     assert re.fullmatch(f"{commit}-untracked-[0-9a-f]{{8}}" if marked else commit, said)
 

@@ -68,3 +68,4 @@ class SparkDriver(Store):
     def close(self) -> None:
         if self._session is not None:
             self._session.stop()
+        super().close()

@@ -10,7 +10,7 @@ from local import image_keys
 
 ROOT = Path(__file__).parents[3]
 # The images that copy all code of pods.
-PODS = {"chdb", "columns", "formats", "iceberg", "jvm", "load", "python", "wendelin"}
+PODS = {"chdb", "columns", "formats", "iceberg", "iceberg-spark", "jvm", "load", "python", "wendelin"}
 LEFT = shutil.ignore_patterns("node_modules", "static", "__pycache__")
 
 
@@ -63,6 +63,8 @@ def original_keys(original):
         ("src/storebench/stores/__pycache__/base.cpython-311.pyc", set()),
         ("images/jvm/reader/target/reader.jar", set()),
         ("images/jvm/reader/src/main/java/storebench/reader/New.java", {"jvm"}),
+        ("images/jvm/Dockerfile", {"iceberg-spark", "jvm"}),  # which share the file
+        ("images/iceberg-spark/spark/pom.xml", {"iceberg-spark"}),
         ("images/formats/compiled/generate/main.go", {"formats"}),
         ("images/formats/compiled/rows/rows.pb.go", set()),  # made anew by the image's build
         ("docs/stores.md", set()),
@@ -76,7 +78,10 @@ def original_keys(original):
         ("requirements/pod-python.txt", {"python"}),
         ("requirements/pod-load.txt", {"load"}),
         ("requirements/pod-go.txt", {"formats", "servers-agent", "servers-api", "servers-mongodb"}),
-        ("images/jvm/check-jars", {"jvm", "servers-cassandra", "servers-hdfs", "servers-ozone"}),
+        (
+            "images/jvm/check-jars",
+            {"iceberg-spark", "jvm", "servers-cassandra", "servers-hdfs", "servers-ozone"},
+        ),
         ("agent/main.go", {"servers-agent"}),
         ("agent/api_test.go", set()),  # the image's build runs no tests
         ("images/servers/mongodb/topologies.txt", set()),  # the plan reads it

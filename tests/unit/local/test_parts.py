@@ -258,7 +258,7 @@ def test_a_study_is_found_by_its_name_and_an_unknown_one_is_refused():
             "load servers-agent servers-api servers-cassandra services",
         ),
         (["--stores", "delta-kernel,null"], "jvm python"),  # of the study that a run without a name has
-        ([], "chdb columns elasticsearch formats iceberg jvm load mongodb python wendelin"),
+        ([], "chdb columns elasticsearch formats iceberg iceberg-spark jvm load mongodb python wendelin"),
     ],
 )
 def test_the_parts_of_a_study_or_of_some_of_its_stores_are_printed(monkeypatch, asked, needed):

@@ -270,6 +270,7 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
             "elasticsearch",
             "formats",
             "iceberg",
+            "iceberg-spark",
             "jvm",
             "load",
             "mongodb",
@@ -285,6 +286,7 @@ def test_each_recipe_of_the_set_up_is_found_in_a_dry_run(tmp_path):
         "image-chdb",
         "image-columns",
         "image-iceberg",
+        "image-iceberg-spark",
         "image-load",
         "image-wendelin",
     }

@@ -74,6 +74,8 @@ def test_the_dates_of_the_study_are_those_that_backfills_have_used():
         "pyiceberg/tuned": "2011-02",
         "chdb/reference": "2012-01",
         "chdb/tuned": "2012-02",
+        "iceberg-spark/reference": "2013-01",
+        "iceberg-spark/tuned": "2013-02",
     }
 
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from storebench.attempt.clock import OperationClock
 from storebench.connection import Connection
-from storebench.dataset.checksum import TableChecksum
-from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import StorebenchError
-from storebench.s3 import java_cannot_address
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.filesystems.s3 import S3
 from storebench.stores.base import Server, TypicalTime
-from storebench.stores.bulk_write_read import second_pass
-from storebench.stores.bulk_write_read.base import READ, WRITE, before
+from storebench.stores.bulk_write_read.base import READ, WRITE
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.bulk_write_read.delta_files import DeltaOnFiles
 from storebench.stores.bulk_write_read.filled_tables import CopiedTable, KeptTable, fills_another
 from storebench.stores.bulk_write_read.maintenance import MAINTAIN
+from storebench.stores.bulk_write_read.spark_table import TUNED, SparkTable
 from storebench.stores.file_servers import KINDS
-from storebench.stores.spark import SparkDriver
 from storebench.study.reserved import DROP
 
 if TYPE_CHECKING:
@@ -36,40 +31,23 @@ DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-TUNED = {
-    "spark.sql.adaptive.enabled": "false",  # plans with a single scan leave nothing to adapt
+TUNED_DELTA = {
+    **TUNED,
     "spark.databricks.delta.snapshotPartitions": "2",  # the log of a table is too small for the default of 50 tasks
     "spark.databricks.delta.stats.collect": "false",  # no minima and maxima: no query filters by them
     "spark.databricks.delta.properties.defaults.checkpointInterval": "1000",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-}
-# This dataset has line breaks and doubled quotes inside quotes, unlike the original study's CSV.
-CSV_OPTIONS = {"multiLine": True, "escape": '"'}
-CSV_COLUMNS = 20_480  # Spark's default limit of columns in a CSV
-FIRST_TIME = "0001-01-02"  # PySpark uses datetime.fromtimestamp, which also computes the day before
-
-SPARK_TYPES = {
-    "integer": "bigint",
-    "float": "double",
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "timestamp",
-    "string": "string",
 }
 
 
-class DeltaSpark(SparkDriver, DeltaStore):
-    """Delta Lake by Spark. `reference` is the study's code with the defaults of today's Spark. `tuned` passes typed Arrow tables.
+class DeltaSpark(SparkTable, DeltaStore):
+    """Delta Lake by Spark. `reference` has the defaults of today's Spark.
 
-    A write is verified in the driver without Spark, from the table's files in S3. A read is verified by a second pass of Spark in the
-    executors. `delta-spark@hdfs` and `delta-spark@ozone` keep their tables in HDFS and Ozone.
+    A write is verified in the driver without Spark, from the table's files in S3. `delta-spark@hdfs` and `delta-spark@ozone` keep their tables in HDFS and Ozone.
     """
 
     name = "delta-spark"
     operations = (WRITE, MAINTAIN, READ)
     elsewhere = tuple(KINDS)
-    clients = ("reference", "tuned")
-    delivers = ("rows in Python", "rows in the JVM")
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
     typical = (
         TypicalTime("write", fixed_s=33, million_s=110),
@@ -79,20 +57,6 @@ class DeltaSpark(SparkDriver, DeltaStore):
     modules = ("pandas", "pyarrow", "pyspark.sql")
 
     _kept: KeptTable | None = None  # the place of a copy for the next cells, if this pod fills another store
-
-    @classmethod
-    def cannot_give_back_fields(cls, schema: Sequence[Field], client: str) -> str:
-        early = (field.name for field in schema if field.type == "timestamp" and before(field, FIRST_TIME))
-        if client == "reference" and (name := next(early, None)):
-            return (
-                f"the column {name!r} has timestamps before {FIRST_TIME}, of which Spark cannot make a datetime of Python. Use the client"
-                " tuned, or make them nulls"
-            )
-        return ""
-
-    @classmethod
-    def cannot_address(cls, bucket: str) -> str:
-        return java_cannot_address(bucket)
 
     @classmethod
     def of(cls, spec: AttemptSpec, connection: Connection | None, s3_client: Any) -> Self:
@@ -120,7 +84,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
 
     def begin(self, file_systems: Sequence[FileSystem]) -> None:
         """Start the session."""
-        self.start(file_systems, DELTA | (TUNED if self.client == "tuned" else {}))
+        self.start(file_systems, DELTA | (TUNED_DELTA if self.client == "tuned" else {}))
 
     def describe(self) -> Server:
         return Server(
@@ -141,116 +105,23 @@ class DeltaSpark(SparkDriver, DeltaStore):
                     )
         return verified
 
-    def write(self, batch: int | None, clock: OperationClock) -> int:
-        with spark_session.errors("The write"):
-            if self.client == "tuned":
-                return self._write_tables(batch, clock)
-            if batch is None:
-                return self._write_csv(clock)
-            return self._write_batches(batch, clock)
+    @property
+    def _path(self) -> str:
+        return self.uri("s3a")
 
-    def _write_batches(self, batch: int, clock: OperationClock) -> int:
-        import pandas
+    def _append(self, frame: DataFrame) -> None:
+        frame.write.format("delta").mode("append").save(self._path)
 
-        rows = 0
-        for part in clock.source(self.source.batches(batch)):
-            with clock.operation():
-                frame = self.spark.createDataFrame(pandas.DataFrame(part))
-                frame.write.format("delta").mode("append").save(self._path)
-            rows += len(part)
-        return rows
+    def _replace(self, frame: DataFrame) -> None:
+        frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
 
-    def _write_csv(self, clock: OperationClock) -> int:
-        """Write all rows at once: Spark reads the CSV. Inferring types is source time; parsing the CSV again for the write is not.
-
-        The types of a custom file are given: Spark would infer a number for 007, and return 7.
-        """
-        path = f"s3a://{self.source.bucket}/{self.source.key}"
-        schema = None if self.source.schema is FIELDS else spark_schema(self.source.schema)
-        options = {"header": True, "inferSchema": schema is None, **csv_options(self.source.schema)}
-        (frame,) = clock.source(self.spark.read.options(**options).csv(path, schema) for _ in range(1))
-        with clock.operation():
-            frame.write.format("delta").mode("overwrite").option("overwriteSchema", "True").save(self._path)
-        return self._rows_of_last_commit()
-
-    def _write_tables(self, batch: int | None, clock: OperationClock) -> int:
-        rows = 0
-        for table in clock.source(self.source.tables(batch)):
-            with clock.operation():
-                frame = self.spark.createDataFrame(table)
-                # files of fewer than 100,000 rows only cost time to open
-                files = max(1, min(self._cores, table.num_rows // 100_000))
-                frame.coalesce(files).write.format("delta").mode("append").save(self._path)
-            rows += table.num_rows
-        return rows
+    def _load(self) -> DataFrame:
+        return self.spark.read.format("delta").load(self._path)
 
     def maintain(self) -> None:
         """Compact small files. Without VACUUM, the replaced files stay; no reader of the current version opens them."""
         with spark_session.errors("The maintenance"):
             self.spark.sql(f"OPTIMIZE delta.`{self._path}`").collect()
-
-    def read(self, clock: OperationClock) -> int:
-        with spark_session.errors("The read"):
-            if self.client == "tuned":
-                return self._scan_columns(clock)
-            seen = self.spark.sparkContext.accumulator(0)
-
-            def count(row: Any) -> None:
-                seen.add(1)
-
-            with clock.operation():
-                self._foreach(count)
-            return int(seen.value)
-
-    def _foreach(self, visit: Callable[[Any], None]) -> None:
-        """Read with `foreach`, for both the timed `reference` read and its second pass."""
-        self._load().foreach(visit)
-
-    def _scan_columns(self, clock: OperationClock) -> int:
-        """Read every column of every row inside the executors' JVMs."""
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import count, lit
-
-        seen = Observation("seen")
-        with clock.operation():
-            frame = self._load().observe(seen, count(lit(1)).alias("rows"))
-            frame.write.format("noop").mode("overwrite").save()
-        return int(seen.get["rows"])
-
-    def checksum(self) -> TableChecksum:
-        if self.operation != "read":
-            return super().checksum()
-        schema = self.source.schema
-        with spark_session.errors("The second pass"):
-            if self.client == "tuned":
-                # The noop sink of the timed read shows no data, so this repeats the scan of the same columns into Arrow.
-                sum_batches = second_pass.of_batches(schema)
-                columns = self._load().mapInArrow(sum_batches, second_pass.SCHEMA)
-                total = second_pass.total_of(columns.collect(), schema)
-            else:
-                seen = self.spark.sparkContext.accumulator(second_pass.Seen(schema), second_pass.SeenSum())
-                self._foreach(seen.add)
-                total = seen.value
-        if total.problem:
-            raise ValueError(total.problem)
-        return total.checksum
-
-    def verified_by(self) -> str:
-        if self.operation != "read":
-            return super().verified_by()
-        call = "mapInArrow()" if self.client == "tuned" else "foreach()"
-        return f"Spark's {call} in the executors"
-
-    @property
-    def _path(self) -> str:
-        return self.uri("s3a")
-
-    @property
-    def _cores(self) -> int:
-        return self._executors * int(self.values["executor_cores"])
-
-    def _load(self) -> DataFrame:
-        return self.spark.read.format("delta").load(self._path)
 
     def _rows_of_last_commit(self) -> int:
         (row,) = self.spark.sql(f"DESCRIBE HISTORY delta.`{self._path}` LIMIT 1").collect()
@@ -278,22 +149,6 @@ class DeltaSparkOnFiles(DeltaOnFiles, DeltaSpark):
         with spark_session.errors("The description of the table"):
             (row,) = self.spark.sql(f"DESCRIBE DETAIL delta.`{self._path}`").collect()
         return int(row["numFiles"])
-
-
-def csv_options(schema: Sequence[Field]) -> dict[str, Any]:
-    """Return the options by which Spark reads the CSV of a dataset with these fields."""
-    more = {"maxColumns": len(schema)} if len(schema) > CSV_COLUMNS else {}
-    return {**CSV_OPTIONS, **more}
-
-
-def spark_schema(schema: Sequence[Field]) -> str:
-    """Return Spark's schema of a dataset with these fields, as DDL."""
-    return ", ".join(
-        f"`{field.name}` decimal({field.precision}, {field.scale})"
-        if field.type == "decimal"
-        else f"`{field.name}` {SPARK_TYPES[field.type]}"
-        for field in schema
-    )
 
 
 def _delta_version(spark: SparkSession) -> str:

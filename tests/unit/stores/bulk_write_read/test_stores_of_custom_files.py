@@ -8,9 +8,9 @@ from storebench.connection import Connection
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.schema import FIELDS, Field
 from storebench.stores.bulk_write_read.delta_rs import DeltaRs
-from storebench.stores.bulk_write_read.delta_spark import CSV_OPTIONS, csv_options, spark_schema
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
 from storebench.stores.bulk_write_read.source import Source
+from storebench.stores.bulk_write_read.spark_table import CSV_OPTIONS, csv_options, spark_schema
 from tests import example_file, int96
 from tests.bulk import bulk_study
 from tests.example_file import TYPES
@@ -19,7 +19,7 @@ from tests.given_back import same, source_of
 DELTA = {"delta-rs", "delta-spark", "delta-standalone", "delta-kernel"}
 JAVA = {"delta-standalone", "delta-kernel"}
 # Stores with a client that reads the source as typed Arrow tables, which have microseconds
-TYPED = {"parquet", "duckdb", "postgresql", "pyiceberg", "chdb"}
+TYPED = {"parquet", "duckdb", "postgresql", "pyiceberg", "chdb", "iceberg-spark"}
 OWN = [
     Field(name, kind, "", scale=scale, precision=precision)
     for name, (kind, precision, scale) in TYPES.items()
@@ -125,7 +125,9 @@ def test_only_sparks_rows_in_python_have_no_first_day_of_year_1(kind, earliest, 
         for client in study.store(name).clients
     }
     given = {key: reason for key, reason in reasons.items() if reason}
-    assert set(given) == ({("delta-spark", "reference")} if refused else set())
+    assert set(given) == (
+        {("delta-spark", "reference"), ("iceberg-spark", "reference")} if refused else set()
+    )
     assert all(reason.startswith("the column 'valid_to' has timestamps before") for reason in given.values())
 
 
@@ -133,11 +135,11 @@ def test_only_sparks_rows_in_python_have_no_first_day_of_year_1(kind, earliest, 
     ("columns", "stores"),
     [
         ([("unit price", "string")], DELTA),
-        ([("price.net", "string")], DELTA | {"mongodb", "elasticsearch"}),
+        ([("price.net", "string")], DELTA | {"mongodb", "elasticsearch", "iceberg-spark"}),
         ([("$price", "string")], DELTA | {"mongodb"}),
         ([("_id", "string")], {"mongodb", "elasticsearch"}),
         ([("_source", "string")], {"elasticsearch"}),
-        ([("a", "string"), ("A", "string")], DELTA | {"duckdb"}),
+        ([("a", "string"), ("A", "string")], DELTA | {"duckdb", "iceberg-spark"}),
         ([("ratio", "float")], JAVA),
         ([(f"c{n}", "string") for n in range(500)], set()),
         ([(f"c{n}", "string") for n in range(501)], {"elasticsearch"}),
