@@ -12,7 +12,15 @@ BASE = "debian:bookworm-slim"
 PAUSE = "localhost/storebench/pause:1"
 # The Python packages that the stand-in for k3s imports, beside Debian's.
 PACKAGES = (
-    *("annotated_types", "click", "psycopg", "psycopg_binary", "psycopg_binary.libs", "pydantic", "pydantic_core"),
+    *(
+        "annotated_types",
+        "click",
+        "psycopg",
+        "psycopg_binary",
+        "psycopg_binary.libs",
+        "pydantic",
+        "pydantic_core",
+    ),
     *("tenacity", "trustme", "typing_extensions.py", "typing_inspection", "urllib3"),
 )
 BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")

@@ -8,9 +8,10 @@ import click
 @click.command()
 @click.option("--study", "names", metavar="NAME", multiple=True, help="Only of this study. Repeatable.")
 def images(names: tuple[str, ...]) -> None:
-    """List the project's own images that runs can need, by their folders below images/.
+    """List the images of this project that runs need.
 
-    Without --study, the list has the images of all studies. It lacks the images of a server's publisher, which the cluster pulls.
+    Each line is a folder below images/. Without --study, the list has the images of all studies. Images of a server's publisher are not in
+    the list: the cluster pulls them.
     """
     from storebench.planning.images import of_study
     from storebench.study import studies
