@@ -76,6 +76,8 @@ class Compose:
             copy(site / name, context / "packages" / name)
         for name in ("stack", "postgres"):
             shutil.copytree(ROOT / "local" / name, context / "local" / name)
+        for module in (ROOT / "local").glob("*.py"):
+            shutil.copy(module, context / "local")
         ignored = shutil.ignore_patterns("web", "__pycache__")
         shutil.copytree(ROOT / "src" / "storebench", context / "storebench", ignore=ignored)
         try:

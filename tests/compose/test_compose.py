@@ -89,6 +89,13 @@ def test_pods_do_not_reach_the_results(compose):
     assert not reaches(address, 5432)
 
 
+def test_airflow_s_image_lists_the_images_of_a_study(compose):
+    """As prepare asks, before there are settings."""
+    image = f"storebench/airflow:{compose.settings()['STOREBENCH_VERSION']}"
+    alone = ("docker", "run", "--rm", "--network", "none", "--entrypoint", "storebench", image)
+    assert compose.run(*alone, "images", "--study", "map_formats").stdout == "formats\n"
+
+
 def test_settings_are_private(compose):
     assert stat.S_IMODE(compose.env.stat().st_mode) == 0o600
 
