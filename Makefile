@@ -3,7 +3,7 @@ include local/setup.mk
 
 # make would ignore a misspelled variable, and the run would measure something else than requested.
 OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
-OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS OUT PASSES RUN SECONDS UPGRADE WITH
+OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS MINUTES OUT PASSES RUN SECONDS UPGRADE WITH
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
 SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))

@@ -37,7 +37,8 @@ from storebench.s3 import client_for
 from storebench.stores.postgresql_server import conninfo
 from storebench.stores.queries import files
 from storebench.stores.queries.answers import compare, tally_of
-from storebench.stores.queries.asking import PASSES, ask
+from storebench.stores.queries.asking import PASSES as TIMED
+from storebench.stores.queries.asking import ask
 from storebench.stores.queries.base import ASK, LOAD
 from storebench.stores.queries.duckdb import TABLE, Duckdb
 from storebench.stores.queries.postgresql import PostgreSQL
@@ -46,11 +47,13 @@ from storebench.stores.queries.sql import SqlStore
 from storebench.study.dataset import folder_of
 
 SEED, TARGET = 42, "storebench_bench_shells"
+CLOSE = 0.1  # a deviation up to this is counted as close
 HOME = Path(os.environ.get("STOREBENCH_HOME", ""))
 REQUIREMENTS = Path(__file__).parents[1] / "requirements" / "bench-shells.txt"
 INCLUDED = """Each time begins when the question is sent, and ends when the last row of the answer is fetched.
-The client's time includes the conversion of the answer to Python's objects and to the study's form. psql's time (\\timing) does not include
-the printing. DuckDB's time (.timer, "Run Time real") includes the printing as CSV to /dev/null."""
+The client's time includes the conversion of the answer to Python's objects and to the study's form.
+psql's time (\\timing) does not include the printing.
+DuckDB's time (.timer, "Run Time real") includes the printing as CSV to /dev/null. It is in milliseconds, so a time is of many questions."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Kind:
     """A store's own shell.
 
     `options`: its arguments. `settings`: the first lines of a session. `time`: the pattern of a time, and `unit_s` the seconds of its unit.
-    `least_s`: least seconds of a pass, so that the last shown digit of the time is small beside the pass.
+    `least_s`: least seconds of a time, so that its last digit is small beside it.
     """
 
     options: Sequence[str]
@@ -67,14 +70,11 @@ class Kind:
     unit_s: float
     least_s: float = 0.0
 
-    def seconds(self, lines: Iterable[str]) -> float:
-        """Return the first time in the lines that the shell prints. Raises ClickException with the lines if there is no time."""
-        said = []
-        for line in lines:
-            if found := self.time.match(line):
-                return float(found[1]) * self.unit_s
-            said.append(line)
-        raise click.ClickException(f"The shell ended without a time: {''.join(said).strip()}")
+    def seconds(self, line: str) -> float:
+        """Return the time in a line of the shell's output. Raises ClickException with the line if the shell says something else."""
+        if found := self.time.match(line):
+            return float(found[1]) * self.unit_s
+        raise click.ClickException(f"The shell shows no time: {line.strip() or 'it has ended'}")
 
 
 PSQL = Kind(
@@ -103,11 +103,11 @@ class Shell:
         for line in kind.settings:
             self._to.write(f"{line}\n")
 
-    def time_s(self, statement: str, times: int) -> float:
-        """Run a statement several times. Return the seconds of one time by the shell's own timer."""
-        self._to.write(f"{statement};" * times + "\n")
+    def times_s(self, statement: str, asked: int, lines: int) -> list[float]:
+        """Run lines that have a statement `asked` times. Return the seconds of one time for each line, by the shell's own timer."""
+        self._to.write((f"{statement};" * asked + "\n") * lines)
         self._to.flush()
-        return self.kind.seconds(self._from) / times
+        return [self.kind.seconds(self._from.readline()) / asked for _ in range(lines)]
 
 
 @contextmanager
@@ -165,54 +165,64 @@ def loaded(store: type[SqlStore], connection: Connection | None, s3: Connection,
 
 @dataclass(frozen=True)
 class Times:
-    """The seconds of a question by pass. `asked`: how often a pass asks the question, which divides the seconds of the pass."""
+    """The times of a question: a median for each pass. `asked`: how often the question was asked for one time of a pass."""
 
     store: str
     question: str
-    asked: int = 1
+    asked: int
     client_s: list[float] = field(default_factory=list)
     shell_s: list[float] = field(default_factory=list)
 
     @property
+    def medians_s(self) -> tuple[float, float]:
+        """Return the medians of the client and of the shell."""
+        return statistics.median(self.client_s), statistics.median(self.shell_s)
+
+    @property
     def ratio(self) -> float:
         """Return the client's median relative to the shell's median."""
-        return statistics.median(self.client_s) / statistics.median(self.shell_s)
+        client_median_s, shell_median_s = self.medians_s
+        return client_median_s / shell_median_s
 
     @property
     def ratios(self) -> list[float]:
         """Return the client's time relative to the shell's time for each pass."""
-        return [client_s / shell_s for client_s, shell_s in zip(self.client_s, self.shell_s, strict=True)]
+        return [by_client / by_shell for by_client, by_shell in zip(self.client_s, self.shell_s, strict=True)]
 
 
-def client_s(store: SqlStore, question: str, times: int = 1) -> float:
-    """Ask a question several times, on the clock of an attempt. Return the seconds of one time."""
+def client_s(client: SqlStore, question: str, asked: int = 1) -> float:
+    """Ask a question `asked` times, on the clock of an attempt. Return the seconds of one time."""
     clock = OperationClock()
-    for _ in range(times):
+    for _ in range(asked):
         with clock.operation():
-            ask(store, question)
-    return clock.operation_s / times
+            ask(client, question)
+    return clock.operation_s / asked
 
 
 def measure(store: SqlStore, shell: Shell, question: str, right: Rows, passes: int) -> Times:
-    """Let client and shell ask a question `passes` times in turns. Verify the client's answer.
+    """Let client and shell ask a question in `passes` turns. Verify the client's answer.
 
-    The client asks over a new connection after PASSES timed questions, as in a new attempt: psycopg prepares a statement that it sees more
-    often. The shell's session stays.
+    A turn is one untimed question and TIMED timed questions, as in an attempt, over a new connection of the client: psycopg prepares a
+    statement that a connection asks more often. The shell's session stays.
     """
-    statement, least_s = store.statement(question), shell.kind.least_s
     compare(question, ask(store, question), right)
-    asked = math.ceil(least_s / client_s(store, question)) if least_s else 1
-    times = Times(store.name, question, asked)
-    while (remaining := passes - len(times.client_s)) > 0:
+    shortest_s = min(client_s(store, question) for _ in range(TIMED))
+    times = Times(store.name, question, max(1, math.ceil(shell.kind.least_s / shortest_s)))
+
+    def by_client() -> None:
         with closing(store.another()) as client:
             ask(client, question)
-            shell.time_s(statement, asked)
-            for number in range(min(PASSES, remaining)):
-                if number % 2:
-                    times.shell_s.append(shell.time_s(statement, asked))
-                times.client_s.append(client_s(client, question, asked))
-                if not number % 2:
-                    times.shell_s.append(shell.time_s(statement, asked))
+            seconds = [client_s(client, question, times.asked) for _ in range(TIMED)]
+        times.client_s.append(statistics.median(seconds))
+
+    def by_shell() -> None:
+        _, *seconds = shell.times_s(store.statement(question), times.asked, 1 + TIMED)
+        times.shell_s.append(statistics.median(seconds))
+
+    for number in range(passes):
+        first, second = (by_client, by_shell) if number % 2 == 0 else (by_shell, by_client)
+        first()
+        second()
     return times
 
 
@@ -259,14 +269,15 @@ def _output(*command: str | Path) -> str:
 def table(title: str, measured: Iterable[Times]) -> Table:
     """Return the table of a store with a line for each question."""
     shown = Table(title=title)
-    for heading in ("question", "asked in a pass", "client, ms", "shell, ms", "ratio", "ratios of passes"):
+    for heading in ("question", "asked", "client, ms", "shell, ms", "difference, ms", "ratio", "of passes"):
         shown.add_column(heading, justify="left" if heading == "question" else "right")
     for times in measured:
-        medians = (statistics.median(side) for side in (times.client_s, times.shell_s))
+        of_client, of_shell = times.medians_s
         shown.add_row(
             times.question,
             str(times.asked),
-            *(f"{1000 * seconds:.3f}" for seconds in medians),
+            *(f"{1000 * seconds:.3f}" for seconds in (of_client, of_shell)),
+            f"{1000 * (of_client - of_shell):+.3f}",
             f"{times.ratio:.3f}",
             f"{min(times.ratios):.3f} to {max(times.ratios):.3f}",
         )
@@ -278,9 +289,9 @@ def table(title: str, measured: Iterable[Times]) -> Table:
 @click.option(
     "--passes",
     type=click.IntRange(1),
-    default=3 * PASSES,
+    default=5,
     show_default=True,
-    help="Timed passes of each question by the client and by the shell.",
+    help=f"Of each question by the client and by the shell; each is the median of {TIMED} timed questions.",
 )
 def main(rows: int, passes: int) -> None:
     """Compare the times of the study's client with the times of the stores' own shells."""
@@ -293,10 +304,12 @@ def main(rows: int, passes: int) -> None:
         versions, measured = measured_store(s3, rows, right, passes)
         console.print(table(f"{versions}. {rows:,} rows, medians of {passes} passes", measured))
         everything += measured
-    console.print(INCLUDED)
+    print(INCLUDED)
     most = max(everything, key=lambda times: abs(times.ratio - 1))
+    close = sum(1 for times in everything if abs(times.ratio - 1) <= CLOSE)
     print(
-        f"max_deviation={most.ratio - 1:+.3f} store={most.store} question={most.question} rows={rows} passes={passes}"
+        f"max_deviation={most.ratio - 1:+.3f} store={most.store} question={most.question} within_tenth={close}"
+        f" of={len(everything)} rows={rows} passes={passes}"
     )
 
 
