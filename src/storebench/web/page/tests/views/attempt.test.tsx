@@ -84,7 +84,7 @@ describe("the counters of an attempt's server", () => {
     const lines = within(card).getAllByRole("row").slice(1);
     expect(lines.map((line) => line.textContent)).toEqual([
       "mergescounter12142",
-      "merge_scounter250 ms1.50 s1.25 s",
+      "merge_scounter0.250 s1.50 s1.25 s",
       "store_bytesgauge3.00 MB1.00 MB-2.00 MB",
     ]);
     expect(card.textContent).toContain("No values of gc_s, rejections: Elasticsearch refused: no rights.");

@@ -11,7 +11,7 @@ export function Counters({ counters }: AttemptCounters) {
   return (
     <Card title="Counters of the server">
       {rows.length ? (
-        <ScrollTable label="Counters of the server" columns={COLUMNS} dense>
+        <ScrollTable label="Values of each counter" columns={COLUMNS} dense>
           {rows.map((texts, row) => (
             <tr key={texts[0]}>
               {texts.slice(0, NUMBERS).map((text, column) => (
