@@ -66,6 +66,7 @@ class DeltaSpark(SparkDriver, DeltaStore):
 
     name = "delta-spark"
     elsewhere = tuple(KINDS)
+    counters = (*SparkDriver.counters, *DeltaStore.counters)
     clients = ("reference", "tuned")
     delivers = ("rows in Python", "rows in the JVM")
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
