@@ -86,6 +86,14 @@ class Measurements(Database):
                 (list(attempt_ids),),
             ).fetchall()
 
+    def counters(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """Return the counters of attempts in their order: attempt_id, name, unit, kind, before, after, unknown."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.counter WHERE attempt_id = ANY(%s) ORDER BY attempt_id, position",
+                (list(attempt_ids),),
+            ).fetchall()
+
     def study(self, name: str) -> StudyRecord:
         """Return a study as recorded at the start of its last run. Raises SpecError for a study without a record, and for a record that
         this version cannot read."""

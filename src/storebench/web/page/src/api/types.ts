@@ -146,6 +146,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/counters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counters
+         * @description List the counters of the servers of a run's attempts, without warm-ups and superseded tries, or of one attempt.
+         *
+         *     Attempts without counters are absent. `limit` and `offset` count cells.
+         */
+        get: operations["counters_api_counters_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts": {
         parameters: {
             query?: never;
@@ -690,6 +712,51 @@ export interface components {
             recorded_at: string;
         };
         /**
+         * AttemptCounters
+         * @description The counters of the server of an attempt.
+         */
+        AttemptCounters: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Attempt Id
+             * Format: uuid
+             */
+            attempt_id: string;
+            /** Run */
+            run: string;
+            /** Operation */
+            operation: string;
+            /** Repeat */
+            repeat: number;
+            /** Try Number */
+            try_number: number;
+            /**
+             * Counters
+             * @description By name, in the order in which the store declares them
+             */
+            counters: {
+                [key: string]: components["schemas"]["CounterFigure"];
+            };
+        };
+        /**
          * Axis
          * @description A varied parameter whose values are texts that match `pattern`. Its name is the same in cells' keys, the form and the results.
          */
@@ -1136,6 +1203,36 @@ export interface components {
              * @description The metrics that the sides can be compared by: metrics of operations that both sides planned
              */
             metrics: components["schemas"]["Metric"][];
+        };
+        /**
+         * CounterFigure
+         * @description What a server reported right before and right after an operation.
+         */
+        CounterFigure: {
+            /**
+             * Unit
+             * @description s, bytes, ratio; empty for a plain number
+             */
+            unit: string;
+            /**
+             * Kind
+             * @description `counter`: a number that only grows, whose difference belongs to the operation. `gauge`: the state of a moment
+             */
+            kind: string;
+            /** Before */
+            before: number | null;
+            /** After */
+            after: number | null;
+            /**
+             * Difference
+             * @description `after` without `before`
+             */
+            difference: number | null;
+            /**
+             * Unknown
+             * @description Why there are no values; None if there are
+             */
+            unknown: string | null;
         };
         /**
          * CustomFileRecord
@@ -1663,6 +1760,15 @@ export interface components {
              * @description The dates when the figures were recorded, UTC
              */
             dates: string[];
+        };
+        /** Page[AttemptCounters] */
+        Page_AttemptCounters_: {
+            /** Items */
+            items: components["schemas"]["AttemptCounters"][];
+            /** Offset */
+            offset: number;
+            /** More */
+            more: boolean;
         };
         /** Page[Attempt] */
         Page_Attempt_: {
@@ -2730,6 +2836,7 @@ export interface components {
     pathItems: never;
 }
 export type Attempt = components['schemas']['Attempt'];
+export type AttemptCounters = components['schemas']['AttemptCounters'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
@@ -2741,6 +2848,7 @@ export type Claim = components['schemas']['Claim'];
 export type ClaimCase = components['schemas']['ClaimCase'];
 export type Claims = components['schemas']['Claims'];
 export type Comparison = components['schemas']['Comparison'];
+export type CounterFigure = components['schemas']['CounterFigure'];
 export type CustomFileRecord = components['schemas']['CustomFileRecord'];
 export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
@@ -2761,6 +2869,7 @@ export type Mistake = components['schemas']['Mistake'];
 export type NoVerdict = components['schemas']['NoVerdict'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
+export type PageAttemptCounters = components['schemas']['Page_AttemptCounters_'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
 export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
@@ -3014,6 +3123,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_PodUsage_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    counters_api_counters_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
+                run: string;
+                attempt?: string | null;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AttemptCounters_"];
                 };
             };
             /** @description Validation Error */
