@@ -140,7 +140,7 @@ def _association(figure: _Figure, test: Tested, verdict: Verdict) -> Association
     ratio = interval = None
     if figure.is_log:
         ratio = math.exp(figure.effect.size)
-        interval = Interval(*map(float, np.exp([test.low, test.high])), CONFIDENCE)
+        interval = test.of_ratio
     share = _covered(figure, figure.effect.size, verdict) if figure.candidate.adds_up else None
     return Association(
         ratio, interval, *figure.medians, None if share is None else min(share, 1.0), test.p_adjusted

@@ -88,6 +88,12 @@ class Tested:
     p: float
     p_adjusted: float
 
+    @property
+    def of_ratio(self) -> Interval:
+        """Return the interval of the ratio, for an effect on logarithms."""
+        low, high = np.exp([self.low, self.high])
+        return Interval(float(low), float(high), CONFIDENCE)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -187,8 +193,7 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
         label, interval, p_, adjusted_ = CANNOT_TELL, None, None, None
         if key in figures:
             found = figures[key]
-            interval = Interval(*map(float, np.exp([found.low, found.high])), CONFIDENCE)
-            p_, adjusted_ = found.p, found.p_adjusted
+            interval, p_, adjusted_ = found.of_ratio, found.p, found.p_adjusted
             label = _label(pair.better, interval, adjusted_, margin)
         effect, logarithms = effects[key], _logarithms(pair)
         means: Sequence[float | None] = (
