@@ -6,7 +6,7 @@ import pytest
 from storebench.results.statistics.associations import Candidate, associated, varying
 from storebench.results.statistics.verdicts import Pair, verdicts_of
 
-UNITS = 7
+UNITS = 5  # the fewest with a verdict
 NOISE = 30  # number of figures that differ by chance only
 
 

@@ -1,7 +1,7 @@
 """Rank the figures that differ together with a verdict. A figure that goes along with a difference need not cause it.
 
-Each figure is tested as the metric is: the same units, the same t-test. A figure that is 0 or below in some unit has no logarithm: the test
-then compares the plain figures, and the figure has no ratio.
+Each figure is tested as the metric is: the same units, the same t-test. A figure that is 0 in some unit has no logarithm and no ratio: the
+test then compares square roots, which exist at 0 and make the noise of small and large counts alike.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Association:
-    """A figure that differs together with the metric. `ratio`: of the geometric means, B / A; None for a figure that is 0 or below in a unit.
+    """A figure that differs together with the metric. `ratio`: of the geometric means, B / A; None for a figure that is 0 in a unit.
 
     `median_before`, `median_after`: of the units. `share`: the share of the metric's difference that the difference of these seconds covers,
     at most 1; None for a figure that does not add up.
@@ -57,21 +57,41 @@ class Association:
 
 @dataclass(frozen=True)
 class _Figure:
-    """A candidate's effect on a scale: `is_log` for logarithms. `means`: of both sides, in the figure's unit."""
+    """A candidate's effect on the scale of logarithms, or else of square roots. `means`: of both sides on this scale."""
 
     candidate: Candidate
     effect: Effect
     is_log: bool
     means: tuple[float, float]
-    medians: tuple[float, float]
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> _Figure | None:
+        """Compute the effect of a candidate; None for a single unit."""
+        medians = medians_of(candidate.pair)
+        is_log = bool(min(map(np.min, medians)) > 0)
+        before, after = map(np.log if is_log else np.sqrt, medians)
+        effect = effect_between(before, after, matched=candidate.pair.matched)
+        return cls(candidate, effect, is_log, (trimmed_mean(before), trimmed_mean(after))) if effect else None
+
+    def distance(self, size: float) -> float:
+        """Return the logarithm of the larger figure relative to the smaller for an effect of this size."""
+        if self.is_log:
+            return abs(size)
+        smaller = min(self.means)
+        return 2 * math.log1p(abs(size) / smaller) if smaller > 0 else math.inf
+
+    def growth(self, size: float) -> float:
+        """Return the difference between the sides in the figure's unit for an effect of this size."""
+        before, after = self.means[0], self.means[0] + size
+        return math.exp(before) * math.expm1(size) if self.is_log else after**2 - before**2
 
 
 def varying(candidates: Mapping[Key, Candidate], metric: Pair) -> dict[Key, Candidate]:
-    """Return the candidates with enough units on both sides that are not the same in all units, and do not repeat the metric."""
+    """Return the candidates with enough units on both sides that are not below 0, vary between units, and do not repeat the metric."""
     return {
         key: candidate
         for key, candidate in candidates.items()
-        if has_enough(candidate) and not _is_constant(candidate.pair) and not _repeats(candidate.pair, metric)
+        if has_enough(candidate) and _varies(candidate.pair) and not _repeats(candidate.pair, metric)
     }
 
 
@@ -87,7 +107,7 @@ def associated(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Ke
     divided by the metric's difference. The share of any other figure is the logarithm of its ratio, divided by the logarithm of the metric's
     ratio: as if the metric grew in proportion. Shares above 1 are equal; then the larger ratio comes first. `candidates`: see `varying`.
     """
-    figures = {key: figure for key, candidate in candidates.items() if (figure := _figure(candidate))}
+    figures = {key: figure for key, candidate in candidates.items() if (figure := _Figure.of(candidate))}
     ranked = []
     for key, test in tested({key: figure.effect for key, figure in figures.items()}).items():
         if test.p_adjusted > 1 - CONFIDENCE:
@@ -100,56 +120,40 @@ def associated(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Ke
     return {key: association for _, key, association in ranked}
 
 
-def _figure(candidate: Candidate) -> _Figure | None:
-    before, after = medians_of(candidate.pair)
-    medians = float(np.median(before)), float(np.median(after))
-    matched = candidate.pair.matched
-    if min(*before, *after) > 0:
-        logarithms = np.log(before), np.log(after)
-        means = math.exp(trimmed_mean(logarithms[0])), math.exp(trimmed_mean(logarithms[1]))
-        effect = effect_between(*logarithms, matched=matched)
-        return _Figure(candidate, effect, True, means, medians) if effect else None
-    effect = effect_between(before, after, matched=matched)
-    plain = trimmed_mean(before), trimmed_mean(after)
-    return _Figure(candidate, effect, False, plain, medians) if effect else None
-
-
 def _least(figure: _Figure, test: Tested, verdict: Verdict) -> tuple[float, float]:
-    """Return the smallest distance from 1 that the interval allows, as a logarithm, and the smallest share; 0 for seconds that go the other
-    way.
+    """Return the smallest distance between the sides that the interval allows, as a logarithm, and the smallest share; below 0 for seconds
+    that go the other way.
     """
     near = test.low if test.low > 0 else test.high  # the interval excludes 0
-    distance = abs(near)
-    if not figure.is_log:
-        smaller = min(figure.means)
-        distance = math.log1p(distance / smaller) if smaller > 0 else math.inf
+    distance = figure.distance(near)
     if figure.candidate.adds_up:
         return distance, _covered(figure, near, verdict)
     assert verdict.ratio is not None
     return distance, distance / abs(math.log(verdict.ratio))
 
 
-def _covered(figure: _Figure, effect: float, verdict: Verdict) -> float:
-    """Return the share of the metric's difference that an effect of this figure covers; negative for seconds that go the other way."""
+def _covered(figure: _Figure, size: float, verdict: Verdict) -> float:
+    """Return the share of the metric's difference that an effect of this figure covers; below 0 for seconds that go the other way."""
     assert verdict.mean_before is not None and verdict.mean_after is not None
-    seconds = figure.means[0] * math.expm1(effect) if figure.is_log else effect
-    return seconds / (verdict.mean_after - verdict.mean_before)
+    return figure.growth(size) / (verdict.mean_after - verdict.mean_before)
 
 
 def _association(figure: _Figure, test: Tested, verdict: Verdict) -> Association:
-    ratio = interval = None
-    if figure.is_log:
-        ratio = math.exp(figure.effect.size)
-        interval = test.of_ratio
-    share = _covered(figure, figure.effect.size, verdict) if figure.candidate.adds_up else None
+    before, after = medians_of(figure.candidate.pair)
+    size = figure.effect.size
     return Association(
-        ratio, interval, *figure.medians, None if share is None else min(share, 1.0), test.p_adjusted
+        ratio=math.exp(size) if figure.is_log else None,
+        interval=test.of_ratio if figure.is_log else None,
+        median_before=float(np.median(before)),
+        median_after=float(np.median(after)),
+        share=min(_covered(figure, size, verdict), 1.0) if figure.candidate.adds_up else None,
+        p_adjusted=test.p_adjusted,
     )
 
 
-def _is_constant(pair: Pair) -> bool:
+def _varies(pair: Pair) -> bool:
     figures = _joined(pair)
-    return bool(np.all(figures == figures[0]))
+    return bool(np.min(figures) >= 0 and np.ptp(figures) > 0)
 
 
 def _repeats(pair: Pair, metric: Pair) -> bool:
