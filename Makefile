@@ -293,8 +293,8 @@ bench-encryption: up ## Measure the cost of Spark's encryption, on and off in tu
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS REPEATS CLIENT) $(axes)
 
 .PHONY: bench-grid
-bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours)
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE)
+bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours, or MINUTES)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE ROWS MINUTES)
 
 # The next two targets need no stack.
 .PHONY: bench-load

@@ -1,6 +1,7 @@
 """Measure a grid of many cells: the cost of its plan, the speed of the first and the last cells, and its data in Airflow.
 
-The grid is a run of the `null` store with many batch sizes, on all nodes of the embedded stack: `make bench-grid`.
+The grid is a run of the `null` store with many batch sizes, on all nodes of the embedded stack: `make bench-grid`. `MINUTES=20` stops the run
+after this time and measures the cells that have ended: the cost of planning 10,000 cells needs no day of measuring them.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import statistics
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -75,6 +77,26 @@ def sampled() -> Iterator[dict[str, list[float]]]:
         sample()
 
 
+def cpu_s(name: str) -> float:
+    """Return the CPU seconds that a process of the stack and its ended and living descendants have used."""
+    (pid,) = (state["pid"] for state in supervisor.processes(Settings()) or [] if state["name"] == name)
+    parent = psutil.Process(pid)
+    times = [parent.cpu_times(), *(child.cpu_times() for child in parent.children(recursive=True))]
+    return float(sum(each.user + each.system + each.children_user + each.children_system for each in times))
+
+
+def page_s(airflow: Airflow, run: str) -> dict[str, float]:
+    """Return the seconds of the requests by which the results page opens a run."""
+    seconds = {}
+    for question in ("run", "turns", "cells"):
+        start = time.perf_counter()
+        airflow.call(
+            "GET", f"/storebench/api/{question}", params={"run": run_id_of(STUDY, run), "limit": 500}
+        )
+        seconds[question] = time.perf_counter() - start
+    return seconds
+
+
 def airflow_dsn() -> str:
     """Return the URI of Airflow's database for psycopg."""
     return os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].replace("+psycopg2", "")
@@ -114,7 +136,7 @@ class Span:
 def spans(
     tasks: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], order: Sequence[Turn]
 ) -> list[Span]:
-    """Return the times of the run's cells in the order of their starts."""
+    """Return the times of the run's ended cells in the order of their starts."""
     pods_s: dict[str, float] = defaultdict(float)
     for row in rows:
         pods_s[row["cell_key"]] += row["total_s"]
@@ -126,9 +148,15 @@ def spans(
             for task in tasks
             if task["task_id"] == f"{pool.group}.write"
         }
-        ends = [task["end_date"] for task in tasks if task["task_id"] == f"{pool.group}.drop"]
+        ended = {
+            task["map_index"]: datetime.fromisoformat(task["end_date"])
+            for task in tasks
+            if task["task_id"] == f"{pool.group}.drop" and task["end_date"]
+        }
         for index, turn in enumerate(turns):
-            next_at = began.get(index + 1) or datetime.fromisoformat(max(ends))
+            if turn.cell.key not in pods_s or index not in ended:
+                continue  # the run was stopped before or in this cell
+            next_at = began.get(index + 1) or ended[index]
             cell_s = (next_at - began[index]).total_seconds()
             measured_spans.append(Span(began[index], cell_s, cell_s - pods_s[turn.cell.key]))
     return sorted(measured_spans, key=lambda span: span.started_at)
@@ -141,6 +169,32 @@ def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
         ordered = sorted((row for row in rows if row["node"] == node), key=lambda row: row["started_at"])
         count += sum(after["started_at"] < before["finished_at"] for before, after in pairwise(ordered))
     return count
+
+
+def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str:
+    """Follow the run to its end, or stop the run after some minutes. Return its state, `stopped` for a stopped run."""
+    over = threading.Event()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        if minutes is not None and not over.wait(60 * minutes):
+            stopped = True
+            connected().call("PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"})
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    try:
+        state = airflow.wait(STUDY, run, progress(every))
+    finally:
+        over.set()
+        thread.join()
+    return "stopped" if stopped else state
+
+
+def connected() -> Airflow:
+    """Return a client of the stack's Airflow."""
+    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
 
 
 def progress(every: int) -> Callable[[str], None]:
@@ -165,10 +219,15 @@ def progress(every: int) -> Callable[[str], None]:
     "--edge", type=click.IntRange(1), default=50, show_default=True, help="Cells at each end to compare."
 )
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of the dataset.")
-def main(cells: int, edge: int, rows: int) -> None:
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=1),
+    help="Stop the run after this time, and measure the ended cells.",
+)
+def main(cells: int, edge: int, rows: int, minutes: float | None) -> None:
     """Measure a run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
     console = Console(width=110, highlight=False)
-    airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+    airflow = connected()
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
     batches = [str(size) for size in range(1, cells // len(stores) + 1)]
     if len(batches) > rows:  # larger batches are no separate cells
@@ -178,14 +237,14 @@ def main(cells: int, edge: int, rows: int) -> None:
     warm_up = airflow.trigger(STUDY, {**asked, "batch": ["all"], "repeats": 3})
     airflow.wait(STUDY, warm_up, lambda text: None)
 
-    before_mb = database_mb()
+    before_mb, before_cpu_s = database_mb(), {name: cpu_s(name) for name in WATCHED}
     with sampled() as memory:
         run = airflow.trigger(STUDY, {**asked, "batch": batches})
         console.print(f"run {run}: {len(batches) * len(stores):,} cells on {len(stores)} nodes")
-        state = airflow.wait(STUDY, run, progress(max(1, cells // 20)))
-    if state != "success":
+        state = follow(airflow, run, max(1, cells // 20), minutes)
+    if state not in ("success", "stopped"):
         raise click.ClickException(f"run {run} ended as {state}")
-    after_mb = database_mb()
+    after_mb, used_cpu_s = database_mb(), {name: cpu_s(name) - before_cpu_s[name] for name in WATCHED}
 
     repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
     recorded = repository.results(run=run)
@@ -214,6 +273,12 @@ def main(cells: int, edge: int, rows: int) -> None:
         console.print(
             f"{name}: {sizes[0]:.0f} MB at first, {max(sizes):.0f} MB at most, {sizes[-1]:.0f} MB at last"
         )
+    done = sum(1 for task in tasks if task["state"] == "success")
+    for name, seconds in used_cpu_s.items():
+        console.print(f"{name}: {seconds:.0f} CPU seconds, {seconds / done:.2f} for each of {done:,} tasks")
+    console.print(
+        f"page: {', '.join(f'{name} {seconds:.2f} s' for name, seconds in page_s(airflow, run).items())}"
+    )
     for name in before_mb:
         console.print(f"database {name}: {before_mb[name]:.1f} MB before, {after_mb[name]:.1f} MB after")
     console.print(

@@ -44,6 +44,11 @@ def ended(code=0, reason="Completed", message=None):
     )
 
 
+DRAINED = k8s.V1PodCondition(
+    type="DisruptionTarget", status="True", reason="EvictionByEvictionAPI", message="Eviction API: evicting"
+)
+
+
 def test_the_pods_own_result_comes_first():
     result = AttemptResult(status="failed", error_kind="unreachable", error="nobody at home")
     found = observe.attempt_result(pod(ended(3, "Error", result.to_json())), "base", RuntimeError("x"))
@@ -142,6 +147,11 @@ def test_last_words_that_no_text_may_have_are_replaced():
         (pod(ended(143, "Error", "{}"), reason="DeadlineExceeded"), "timeout", "Not finished after 60 s"),
         (pod(ended(137, "OOMKilled", "{}")), "oom_killed", "limit of 64Mi"),
         (pod(ended(143, "Error", "{}"), reason="Evicted"), "killed", "Kubernetes ended the pod: Evicted"),
+        (
+            pod(ended(143, "Error", "{}"), conditions=[DRAINED]),
+            "killed",
+            "Kubernetes ended the pod: EvictionByEvictionAPI: Eviction API: evicting",
+        ),
     ],
 )
 def test_kubernetes_reason_wins_over_the_pods_and_its_figures_are_kept(observed, kind, words):

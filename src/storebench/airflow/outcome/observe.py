@@ -163,8 +163,12 @@ def is_scheduled_after(pod: k8s.V1Pod, leader: k8s.V1Pod | None, container: str)
 
 
 def _scheduled_at(pod: k8s.V1Pod) -> datetime | None:
-    conditions = {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
-    return _time(conditions.get("PodScheduled"), "last_transition_time")
+    return _time(_conditions(pod).get("PodScheduled"), "last_transition_time")
+
+
+def _conditions(pod: k8s.V1Pod) -> dict[str, k8s.V1PodCondition]:
+    """Return the pod's conditions that are true, by type."""
+    return {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
 
 
 def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
@@ -185,10 +189,12 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
             "oom_killed",
             f"The pod needed more memory than its limit of {limit}: raise the parameter pod_memory",
         )
-    if reason:  # Evicted, for example
+    if reason:  # Evicted by the kubelet, for example
         return _failed(
             "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'it gives no reason'}"
         )
+    if disruption := _conditions(pod).get("DisruptionTarget"):  # `kubectl drain`, a preemption, a lost node
+        return _failed("killed", f"Kubernetes ended the pod: {disruption.reason}: {disruption.message}")
     return None
 
 
