@@ -41,6 +41,14 @@ def test_a_server_reports_the_work_of_an_operation(attempt, store, client):
     assert not grown.get(rows), "a read writes no rows"
 
 
+def test_a_table_in_s3_is_listed_before_and_after_a_write(attempt):
+    code, result = attempt("write", store="delta-rs")
+    assert code == 0, result.error
+    files, versions = (result.counters[name] for name in ("data_files", "log_versions"))
+    assert (files["before"], files["after"], versions["after"]) == (0, 4, 4), "a commit for each batch"
+    assert result.counters["data_file_bytes"]["after"] > 0
+
+
 def test_what_ferretdb_does_not_report_has_a_reason(attempt):
     _, result = attempt("write")
     assert result.counters["journal_bytes"] == {

@@ -578,7 +578,7 @@ def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database,
                 "UPDATE storebench.study SET details = jsonb_set(details, '{title}', %s) WHERE name = %s",
                 (Jsonb(title), BULK),
             )
-            connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
+            connection.execute("COMMENT ON VIEW storebench.counters IS 'of an earlier version'")
         migrate(database)
         with psycopg.connect(database) as connection:
             connection.execute("SELECT FROM storebench.summary")

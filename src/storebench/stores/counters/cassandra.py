@@ -26,10 +26,6 @@ PLACES: Places = {
         "hint_dispatches", "", "counter", "dispatches of hints to nodes that were down"
     ): "HintsDispatcher.completed_tasks",
     Counter(
-        "write_tasks", "", "counter", "writes of a copy of a row, of all tables"
-    ): "MutationStage.completed_tasks",
-    Counter("read_tasks", "", "counter", "reads of a copy, of all tables"): "ReadStage.completed_tasks",
-    Counter(
         "blocked_requests", "", "counter", "requests of clients that waited for a full queue"
     ): "Native-Transport-Requests.blocked_tasks_all_time",
     Counter(
@@ -49,6 +45,8 @@ PLACES: Places = {
     Counter("sent_to_nodes_bytes", "bytes", "counter", "bytes sent to other nodes"): "outbound.sent_bytes",
     Counter("waiting_compactions", "", "gauge", "compactions that wait"): "CompactionExecutor.pending_tasks",
     Counter("running_compactions", "", "gauge", "compactions that run"): "CompactionExecutor.active_tasks",
+    Counter("waiting_writes", "", "gauge", "writes of copies that wait"): "MutationStage.pending_tasks",
+    Counter("waiting_reads", "", "gauge", "reads of copies that wait"): "ReadStage.pending_tasks",
     Counter("hint_files", "", "gauge", "files with hints for nodes that are down"): "hints.files",
     Counter(
         "table_bytes", "bytes", "gauge", "size of the store's tables on disk, in whole MiB for each table"

@@ -80,7 +80,7 @@ describe("the counters of an attempt's server", () => {
       rejections: { ...unknown, unknown: "Elasticsearch refused: no rights" },
     };
     show();
-    const card = await screen.findByRole("region", { name: "Counters of the server" });
+    const card = await screen.findByRole("region", { name: "Counters" });
     const lines = within(card).getAllByRole("row").slice(1);
     expect(lines.map((line) => line.textContent)).toEqual([
       "mergescounter12142",
@@ -97,6 +97,6 @@ describe("the counters of an attempt's server", () => {
     attempt = ATTEMPT;
     show();
     await screen.findByRole("heading", { name: "Write: where the time went" });
-    expect(screen.queryByText("Counters of the server")).toBeNull();
+    expect(screen.queryByText("Counters")).toBeNull();
   });
 });

@@ -4,12 +4,12 @@ import { alignedRows } from "../../model/units";
 import { Card } from "../../ui/Card";
 import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 
-/** Show what a store's server reported about itself right before and right after an attempt's operation. */
+/** Show what a store reported about itself right before and right after an attempt's operation. */
 export function Counters({ counters }: AttemptCounters) {
   const rows = counterRows(counters);
   const numbers = alignedRows(rows.map((texts) => texts.slice(NUMBERS)));
   return (
-    <Card title="Counters of the server">
+    <Card title="Counters">
       {rows.length ? (
         <ScrollTable label="Values of each counter" columns={COLUMNS} dense>
           {rows.map((texts, row) => (

@@ -1,10 +1,13 @@
 """How the counters of servers are taken from their reports, where no test has the real server."""
 
+import deltalake
+import pyarrow as pa
 import pytest
 
 from storebench.protocol.counters import Counter
-from storebench.stores.counters import elasticsearch, mariadb, mongodb
+from storebench.stores.counters import delta, elasticsearch, mariadb, mongodb
 from storebench.stores.counters.report import taken
+from storebench.stores.files import LocalFiles
 
 TIME = Counter("merge_s", "s", "counter", "time")
 SIZE = Counter("cache_bytes", "bytes", "gauge", "size")
@@ -56,3 +59,18 @@ def test_names_of_a_servers_counters_are_unique():
     for module in (elasticsearch, mariadb, mongodb):
         names = [counter.name for counter in module.COUNTERS]
         assert len(names) == len({*names})
+
+
+def test_delta_lakes_table_is_counted_in_its_folder(tmp_path):
+    files = LocalFiles(tmp_path)
+    assert set(delta.read(files, "t").values()) == {0}, "before the first write"
+    for n in range(3):
+        deltalake.write_deltalake(tmp_path / "t", pa.table({"id": [n]}), mode="append")
+    found = delta.read(files, "t")
+    assert (found["data_files"], found["log_versions"]) == (3, 3)
+    table = deltalake.DeltaTable(tmp_path / "t")
+    listed = pa.table(table.get_add_actions(flatten=True))
+    assert found["data_file_bytes"] == sum(listed["size_bytes"].to_pylist())
+    table.create_checkpoint()
+    assert delta.read(files, "t")["log_versions"] == 3, "a checkpoint is no version"
+    assert delta.read(files, "t")["log_bytes"] > found["log_bytes"]
