@@ -105,7 +105,8 @@ def associated(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Ke
 
     The rank of a figure is the smallest share that the figure's interval allows. The share of seconds that add up is their difference,
     divided by the metric's difference. The share of any other figure is the logarithm of its ratio, divided by the logarithm of the metric's
-    ratio: as if the metric grew in proportion. Shares above 1 are equal; then the larger ratio comes first. `candidates`: see `varying`.
+    ratio: as if the metric grew in proportion. Shares above 1 are equal: then the larger ratio comes first, and of figures that are 0 on a
+    side, the figure with the smaller p. `candidates`: see `varying`.
     """
     figures = {key: figure for key, candidate in candidates.items() if (figure := _Figure.of(candidate))}
     ranked = []
@@ -115,7 +116,8 @@ def associated(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Ke
         figure = figures[key]
         distance, share = _least(figure, test, verdict)
         if share >= LEAST_SHARE:
-            ranked.append(((min(share, 1.0), distance), key, _association(figure, test, verdict)))
+            rank = (min(share, 1.0), distance, -test.p)
+            ranked.append((rank, key, _association(figure, test, verdict)))
     ranked.sort(key=lambda line: line[0], reverse=True)
     return {key: association for _, key, association in ranked}
 
