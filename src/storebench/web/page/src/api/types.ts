@@ -440,6 +440,48 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Along
+         * @description A figure that differs together with the verdict's metric.
+         */
+        Along: {
+            /**
+             * Kind
+             * @description `phase`: a phase of the attempt. `pods`: CPU time, or bytes, of the attempt's pods. `counter`: what the server reported
+             * @enum {string}
+             */
+            kind: "phase" | "pods" | "counter";
+            /** Name */
+            name: string;
+            /**
+             * Unit
+             * @description s, bytes, ratio; empty for a plain number
+             */
+            unit: string;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A, as of the metric; None if the figure is 0 in a unit
+             */
+            ratio: number | null;
+            /**
+             * Ratio Low
+             * @description Lower bound of the ratio's 95 % interval
+             */
+            ratio_low: number | null;
+            /** Ratio High */
+            ratio_high: number | null;
+            /** Median Before */
+            median_before: number;
+            /** Median After */
+            median_after: number;
+            /**
+             * Share
+             * @description The share of the metric's difference that the difference of these seconds covers, at most 1; None for other figures
+             */
+            share: number | null;
+            /** P Adjusted */
+            p_adjusted: number;
+        };
+        /**
          * Attempt
          * @description One attempt with all its figures; a row of the view `results`.
          */
@@ -1329,6 +1371,18 @@ export interface components {
             reason: "floor" | "client-bound" | "service-bound" | "unlike" | "few";
             /** Text */
             text: string;
+        };
+        /**
+         * Differing
+         * @description A setting or a version that differs between the sides. Nothing measures how much the setting matters.
+         */
+        Differing: {
+            /** Name */
+            name: string;
+            /** Before */
+            before: string[];
+            /** After */
+            after: string[];
         };
         /**
          * Draft
@@ -2827,6 +2881,31 @@ export interface components {
             p: number | null;
             /** P Adjusted */
             p_adjusted: number | null;
+            /** @description What goes along with the difference; None for `the same` and `cannot tell` */
+            why: components["schemas"]["Why"] | null;
+        };
+        /**
+         * Why
+         * @description What goes along with a verdict. No cause is claimed.
+         */
+        Why: {
+            /** Differences */
+            differences: components["schemas"]["Differing"][];
+            /**
+             * Figures
+             * @description By how much of the difference each may explain, largest first
+             */
+            figures: components["schemas"]["Along"][];
+            /**
+             * Looked At
+             * @description Number of figures that were tested together
+             */
+            looked_at: number;
+            /**
+             * Too Few
+             * @description Number of figures that were measured in too few units for a test
+             */
+            too_few: number;
         };
     };
     responses: never;
@@ -2835,6 +2914,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Along = components['schemas']['Along'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptCounters = components['schemas']['AttemptCounters'];
 export type Axis = components['schemas']['Axis'];
@@ -2853,6 +2933,7 @@ export type CustomFileRecord = components['schemas']['CustomFileRecord'];
 export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
 export type Difference = components['schemas']['Difference'];
+export type Differing = components['schemas']['Differing'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
 export type ExcludedCell = components['schemas']['ExcludedCell'];
@@ -2900,6 +2981,7 @@ export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Verdict = components['schemas']['Verdict'];
+export type Why = components['schemas']['Why'];
 export type $defs = Record<string, never>;
 export interface operations {
     runs_api_runs_get: {
@@ -3646,6 +3728,7 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
 export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["floor", "client-bound", "service-bound", "unlike"];
+export const alongKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Along"]["kind"]> = ["phase", "pods", "counter"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];
