@@ -3,7 +3,7 @@ include local/setup.mk
 
 # make would ignore a misspelled variable, and the run would measure something else than requested.
 OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
-OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS OUT RUN SECONDS UPGRADE WITH
+OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS MINUTES OUT PASSES RUN SECONDS UPGRADE WITH
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
 SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
@@ -34,10 +34,12 @@ OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS)
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
-# host.txt comes first: it constrains the other files, except the files for pods with another Python version.
+# host.txt comes first: it constrains the other files, except the files for pods with another Python version, and the files with other versions
+# on purpose.
 OLD_PYTHON := client-wendelin client-wendelin-build
+OTHER_VERSIONS := bench-shells
 constraint = $(if $(filter $(OLD_PYTHON),$(1)),--python-version 3.9 --build-constraint requirements/client-wendelin-build.in,--python-version 3.11 \
-	$(if $(filter-out host,$(1)),--constraint requirements/host.txt))
+	$(if $(filter-out host $(OTHER_VERSIONS),$(1)),--constraint requirements/host.txt))
 REQUIREMENTS_FILES := host $(filter-out host,$(basename $(notdir $(wildcard requirements/*.in))))
 define newline
 
@@ -61,7 +63,7 @@ help: ## Show this list
 #:     tour                                    every default store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
 #: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs no more:
-#:   make run 12 GB, make test 22 GB, all stores of all studies 23 GB
+#:   make run 12 GB, make test 22 GB, all stores of all studies 24 GB
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder for all built programs and data; at most 60 characters
 #:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
@@ -291,6 +293,10 @@ bench-clients: up ## Compare each store's tuned client with its reference client
 .PHONY: bench-encryption
 bench-encryption: up ## Measure the cost of Spark's encryption, on and off in turns
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS REPEATS CLIENT) $(axes)
+
+.PHONY: bench-shells
+bench-shells: up ## Compare the times of the study queries with psql and DuckDB's own shell, in turns
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.shells $(call options,ROWS PASSES)
 
 .PHONY: bench-grid
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours, or MINUTES)

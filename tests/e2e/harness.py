@@ -69,6 +69,16 @@ def run(*arguments, seconds=800):
     return process.returncode, text, json.loads(rows.stdout) if rows.returncode == 0 else []
 
 
+def growth_of(rows):
+    """Return the differences of the counters of a run's attempts, by store, operation and counter. `rows`: of the run."""
+    told = storebench("results", "--run", rows[0]["run"], "--counters", "--format", "json")
+    return {
+        (attempt["store"], attempt["operation"], name): figure["difference"]
+        for attempt in json.loads(told.stdout)
+        for name, figure in attempt["counters"].items()
+    }
+
+
 def collections():
     """Return the names of the collections in Storebench's MongoDB database."""
     server = Connection.from_json("mongodb", os.environ["AIRFLOW_CONN_STOREBENCH_MONGODB"])

@@ -16,7 +16,18 @@ from storebench.stores.bulk_write_read.delta_spark import DeltaSpark
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.verify import verify
 from storebench.study.cell import Cell
-from tests.e2e.harness import BUCKET, EXECUTORS, NAMESPACE, ROWS, SEED, administrator, pods, run, soon
+from tests.e2e.harness import (
+    BUCKET,
+    EXECUTORS,
+    NAMESPACE,
+    ROWS,
+    SEED,
+    administrator,
+    growth_of,
+    pods,
+    run,
+    soon,
+)
 
 OPTIONS = {
     "executor_cores": "1",
@@ -72,6 +83,12 @@ def test_both_clients_are_verified_and_each_executor_is_recorded(cluster, kept):
         assert row["all_memory_peak_bytes"] > row["executors_memory_peak_bytes"] > 2 * 10**8
         assert row["all_cpu_s"] > row["executors_cpu_s"] > 0
         assert row["server_name"] == "Delta Lake" and "on Spark 4" in row["server_version"]
+    grown = growth_of(rows)
+    assert (
+        grown["delta-spark", "write", "data_files"] > 0 and grown["delta-spark", "write", "output_bytes"] > 0
+    )
+    assert grown["delta-spark", "read", "tasks"] > 0 and grown["delta-spark", "read", "input_bytes"] > 0
+    assert grown["delta-spark", "read", "data_files"] == 0
     soon(lambda: not pods(cluster, EXECUTORS))
 
 

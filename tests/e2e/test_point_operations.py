@@ -5,7 +5,7 @@ drills/test_point_operations.py tests all its clients.
 
 import pytest
 
-from tests.e2e.harness import run
+from tests.e2e.harness import growth_of, run
 
 FEW = ("users=5", "spawn_rate=10", "warmup_s=2", "duration_s=5")
 
@@ -25,3 +25,8 @@ def test_entities_are_written_and_read_in_mongodb_and_in_cassandra():
             assert metrics["operations_per_s"] > 0 and metrics["error_share"] == 0
             assert 0 < metrics["p50_s"] <= metrics["p99_s"] <= metrics["p100_s"]
         assert row["server_name"] == {"cassandra@one": "Cassandra"}.get(row["store"], row["server_name"])
+    grown = growth_of(rows)
+    # the other part's writes too; a node has as many copies of a row as there are nodes
+    assert grown["cassandra@one", "fill", "local_writes"] == 1000
+    assert grown["cassandra@one", "write", "local_writes"] > 0
+    assert grown["mongodb", "fill", "inserts"] > 0

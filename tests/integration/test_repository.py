@@ -225,7 +225,7 @@ def test_the_commands_print_a_histogram_a_series_and_another_metric(repository, 
 def test_a_study_that_has_changed_is_told_as_it_is_now(repository, queries, database):
     study = bulk_study()
     wait = Metric("wait_s", "time of waiting")
-    write, read = study.operations
+    write, *others = study.operations
 
     def start(study):
         name = uuid.uuid4().hex
@@ -241,7 +241,7 @@ def test_a_study_that_has_changed_is_told_as_it_is_now(repository, queries, data
 
     start(study)
     write = replace(write, metrics=(*write.metrics, wait.name))
-    start(replace(study, title="Another", metrics=(*study.metrics, wait), operations=(write, read)))
+    start(replace(study, title="Another", metrics=(*study.metrics, wait), operations=(write, *others)))
     assert queries.study(BULK).title == "Another"
     with psycopg.connect(database) as connection:
         for view in (BULK, f"{BULK}_latest"):
@@ -578,7 +578,7 @@ def test_a_record_that_cannot_be_read_keeps_no_database_from_its_views(database,
                 "UPDATE storebench.study SET details = jsonb_set(details, '{title}', %s) WHERE name = %s",
                 (Jsonb(title), BULK),
             )
-            connection.execute("COMMENT ON VIEW storebench.summary IS 'of an earlier version'")
+            connection.execute("COMMENT ON VIEW storebench.counters IS 'of an earlier version'")
         migrate(database)
         with psycopg.connect(database) as connection:
             connection.execute("SELECT FROM storebench.summary")

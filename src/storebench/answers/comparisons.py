@@ -12,8 +12,10 @@ from storebench.answers.base import Answer
 from storebench.answers.figures import Origins, named, scalar_metrics
 from storebench.answers.runs import Run
 from storebench.answers.studies import CellName
+from storebench.answers.why import Why, why_answer
 from storebench.results.comparison import compare as domain
 from storebench.results.comparison.sides import Key
+from storebench.results.comparison.why import why
 from storebench.results.database.queries import Queries
 from storebench.results.statistics import verdicts
 from storebench.study.model import Better, Metric
@@ -66,6 +68,9 @@ class Verdict(Compared):
     )
     p: float | None
     p_adjusted: float | None
+    why: Why | None = Field(
+        description="What goes along with the difference; None for `the same` and `cannot tell`"
+    )
 
 
 class NoVerdict(Compared):
@@ -100,12 +105,18 @@ def comparison_answer(
     known = _runs_of(queries, comparison) if runs is None else runs
     before, after = ([known[run] for run in side] for side in comparison.runs)
     sides = _Sides(queries, comparison)
+    along = {key: why_answer(found) for key, found in why(queries, comparison).items()}
     return Comparison(
         before=before,
         after=after,
         verdicts=[
             Verdict.model_validate(
-                {**sides.of(key), **comparison.measured[key], **_fields_of(verdict)},
+                {
+                    **sides.of(key),
+                    **comparison.measured[key],
+                    **_fields_of(verdict),
+                    "why": along.get(key),
+                },
             )
             for key, verdict in comparison.verdicts.items()
         ],

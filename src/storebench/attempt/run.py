@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from storebench import redact
-from storebench.attempt import disturbance, machine, overflow
+from storebench.attempt import counters, disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
 from storebench.attempt.node import NodeCounters, figures, strangers
@@ -62,6 +62,8 @@ class Attempt:
         self._stuck = stuck
         self._parts = Parts()
         self._in_phase = 0
+        self._counted: counters.Reading | None = None  # before the operation
+        self._restarts: list[str] = []
 
     @property
     def part(self) -> Part:
@@ -127,10 +129,12 @@ class Attempt:
         self._clock = clock
         if self.part.leads:  # a server's agent measures for one pod at a time
             self._watch.begin()
+        worked = False
         try:
             yield
+            worked = True
         finally:
-            self._take_figures()
+            self._take_figures(worked)
 
     @contextmanager
     def operation(self) -> Iterator[None]:
@@ -140,7 +144,7 @@ class Attempt:
         """
         store, clock, parts = self._store, self._clock, self._parts
         with self._waiting():
-            parts.ready()
+            parts.ready(self._count)
         processes, elsewhere_s = store.server_processes(), self._cpu_elsewhere_s()
         with self._waiting():
             parts.wait(COUNTERS_S)
@@ -169,8 +173,9 @@ class Attempt:
                 setattr(self.result, name, figure)
         throttled = self._cgroup.cpu().throttled_periods - throttled
         wall_s, cores = after.at_s - before.at_s, os.cpu_count() or 1
+        self._restarts = disturbance.of_server(processes, store.server_processes())
         self._disturbances = [
-            *disturbance.of_server(processes, store.server_processes()),
+            *self._restarts,
             *disturbance.of_throttling(throttled, asked_for=self.spec.cpu_limited),
             *disturbance.of_node(node, others, wall_s, cores=cores),
         ]
@@ -261,14 +266,29 @@ class Attempt:
     def _node_counters(self, elsewhere_s: CpuSeconds | None) -> NodeCounters:
         return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)
 
-    def _take_figures(self) -> None:
+    def _count(self) -> None:
+        """Read the counters of the store before the operation."""
+        self._counted = self._counters()
+
+    def _counters(self) -> counters.Reading | None:
+        """Read the counters of the store, and time the reading as the phase `counters`, unless another phase includes the reading."""
+        if not self._store.counters:
+            return None
+        with nullcontext() if self._in_phase else self.phase("counters"):
+            return counters.read(self._store)
+
+    def _take_figures(self, worked: bool) -> None:
+        """Take the figures of the measured work. `worked`: the work did not fail, and the server may answer."""
         store, clock = self._store, self._clock
         self._sampler.stop()
+        self._take_figures_of_pod()
+        if worked and self._counted is not None and (after := self._counters()) is not None:
+            self.result.counters = counters.recorded(store.counters, self._counted, after, self._restarts)
         servers = self._watch.end() if self.part.leads else ServersUsed()
         self.result.usage = [*store.usage(), *servers.rows]
         self._disturbances += servers.disturbances
         self.result.disturbed = "; ".join([*store.disturbances(), *self._disturbances]) or None
-        result, cpu = self.result, self._cgroup.cpu()
+        result = self.result
         if clock.operation_s > 0:
             result.client_cpu_share = clock.operation_cpu_s / clock.operation_s
         # With the servers' figures, memory and CPU of all pods include the engine's.
@@ -278,6 +298,9 @@ class Attempt:
             result.client_cores_usable = min(store.client_cores(), usable)
         if service := servers.busiest:
             result.service_cpu_share, result.service_cores_usable = service.cpu_share, service.cores_usable
+
+    def _take_figures_of_pod(self) -> None:
+        result, cpu = self.result, self._cgroup.cpu()
         result.memory_peak_bytes = self._cgroup.memory_peak_bytes()
         result.memory_working_set_peak_bytes = self._sampler.peak_bytes
         result.memory_limit_bytes = self._cgroup.memory_limit_bytes()

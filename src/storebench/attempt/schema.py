@@ -1,11 +1,15 @@
 """Generate files from the declared fields of a result: `python -m storebench.attempt.schema`.
 
-The command writes the JSON Schema of a result, and replaces the table of figures in docs/results.md.
+The command writes the JSON Schema of a result, and replaces the table of figures in docs/results.md and the tables of counters in
+docs/counters.md.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,9 +17,12 @@ from typing import Any
 from storebench import protocol
 from storebench.attempt.result import AttemptResult
 from storebench.protocol.figures import FIGURES, Figures, choices, schema_of
+from storebench.stores import counters
 
 SCHEMA_FILE = protocol.FOLDER / f"result.v{protocol.VERSION}.json"
 RESULTS_PAGE = Path(__file__).parents[3] / "docs" / "results.md"
+COUNTERS_PAGE = RESULTS_PAGE.with_name("counters.md")
+BEGIN_COUNTERS, END_COUNTERS = "<!-- counters -->\n", "<!-- end of counters -->\n"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"  # the lines around the table
 WIDTH = 140  # the maximum length of a line of JSON, in characters
 FRAME: dict[str, Any] = {
@@ -74,9 +81,34 @@ def table() -> str:
 
 def page(text: str) -> str:
     """Replace the table of figures in the text of docs/results.md."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    return f"{before}{begin}\n{table()}\n{end}{after}"
+    return _replaced(text, BEGIN, table(), END)
+
+
+def counters_page(text: str) -> str:
+    """Replace the tables of counters in the text of docs/counters.md."""
+    return _replaced(text, BEGIN_COUNTERS, "\n".join(counter_sections()), END_COUNTERS)
+
+
+def counter_sections() -> Iterator[str]:
+    """Yield the section of each module that declares counters: the module's docstring, and a table."""
+    for found in pkgutil.iter_modules(counters.__path__):
+        module = importlib.import_module(f"{counters.__name__}.{found.name}")
+        if declared := getattr(module, "COUNTERS", ()):
+            first, *more = str(module.__doc__).strip().split("\n\n")
+            title, _, about = first.partition(": ")
+            texts = [f"{about[0].upper()}{about[1:]}", *more]
+            lines = [f"### {title}", "", *(f"{' '.join(text.split())}\n" for text in texts)]
+            lines += ["| counter | unit | kind | meaning |", "|---|---|---|---|"]
+            lines += [
+                f"| `{one.name}` | {one.unit or 'number'} | {one.kind} | {one.text} |" for one in declared
+            ]
+            yield "\n".join(lines) + "\n"
+
+
+def _replaced(text: str, begin: str, content: str, end: str) -> str:
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{content}\n{end}{after}"
 
 
 def json_text(value: Any, indent: int = 0) -> str:
@@ -97,3 +129,4 @@ def json_text(value: Any, indent: int = 0) -> str:
 if __name__ == "__main__":
     SCHEMA_FILE.write_text(json_text(schema()) + "\n")
     RESULTS_PAGE.write_text(page(RESULTS_PAGE.read_text()))
+    COUNTERS_PAGE.write_text(counters_page(COUNTERS_PAGE.read_text()))

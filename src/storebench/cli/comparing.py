@@ -47,6 +47,7 @@ margin_option = click.option(
     is_flag=True,
     help="With --fail-over: also judge a single run per side, although a drift of the machine between the runs looks like a difference.",
 )
+@click.option("--why", "whole", is_flag=True, help="Print all that goes along with each difference.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def compare(
     before: str,
@@ -58,12 +59,14 @@ def compare(
     study: str | None,
     metric: str | None,
     single_runs: bool,
+    whole: bool,
     format_: str,
 ) -> None:
     """Compare two runs or two cells: better, worse, or the same.
 
     For each cell and operation the verdict says whether B is better or worse than A (times: faster or slower), the same, or that A and B
-    cannot be told apart, and why. For a metric without a preferred direction, the verdict is higher or lower.
+    cannot be told apart, and why. For a metric without a preferred direction, the verdict is higher or lower. Up to five lines say what else
+    differs together with the verdict (goes along with), the figures that may explain most of it first. No cause is claimed.
 
     A and B are two runs (their ids, 'latest', 'baseline:NAME'; several alternating runs as ID,ID,ID, or turns:ID:A for the page's)
     or two cells (their keys). With --by, A is one run, and two of its values are compared, such as two stores.
@@ -77,6 +80,7 @@ def compare(
     from storebench.results.comparison.compare import compare as compare_sides
     from storebench.results.comparison.compare import compare_arms, compare_values
     from storebench.results.comparison.sides import By
+    from storebench.results.comparison.why import why
     from storebench.results.database.queries import Queries
 
     if [arms, by is not None, after is not None].count(True) != 1:
@@ -100,7 +104,7 @@ def compare(
     if format_ == "json":
         click.echo(comparison_answer(queries, comparison).model_dump_json(indent=2))
     else:
-        print_comparison(console(), comparison, noise=arms)
+        print_comparison(console(), comparison, why(queries, comparison), noise=arms, whole=whole)
     if fail_over is not None:
         code, lines = exit_code(comparison, fail_over / 100, single_runs=single_runs)
         for line in lines:

@@ -29,6 +29,9 @@ from storebench.errors import SpecError, quoted, unknown
     "--series", metavar="METRIC", help="Print the series of this metric: values over time, for each attempt."
 )
 @click.option(
+    "--counters", is_flag=True, help="Print what the servers reported before and after these attempts."
+)
+@click.option(
     "--limit", type=click.IntRange(1), default=1000, show_default=True, help="At most the newest N rows."
 )
 @click.option(
@@ -42,20 +45,21 @@ def results(
     metric: str | None,
     histogram: str | None,
     series: str | None,
+    counters: bool,
     limit: int,
     format_: str,
 ) -> None:
     """Print the results, one row for each attempt.
 
-    With --histogram or --series, print the distributions or series of these attempts instead.
+    With --histogram, --series or --counters, print the distributions, series or counters of these attempts instead.
     """
     from storebench.cli.output.table import print_results
     from storebench.results.database.queries import Queries
     from storebench.results.export.flat_files import as_csv, as_json
     from storebench.study.studies import store_names
 
-    if sum(map(bool, (metric, histogram, series))) > 1:
-        raise SpecError("Give one of --metric, --histogram and --series")
+    if sum(map(bool, (metric, histogram, series, counters))) > 1:
+        raise SpecError("Give one of --metric, --histogram, --series and --counters")
     queries = Queries(results_dsn())
     if study:
         queries.study(study)  # raises SpecError for a study without results
@@ -65,6 +69,9 @@ def results(
         raise unknown("store", store, sorted(known))
     if histogram or series:
         _print_artifacts(queries, rows, histogram, series, format_)
+        return
+    if counters:
+        _print_counters(queries, rows, format_)
         return
     if metric:
         rows = queries.ranked(rows, metric)
@@ -105,6 +112,21 @@ def _print_artifacts(
         click.echo(series_csv(answer.root), nl=False)
     else:
         click.echo(answer.model_dump_json(indent=2))
+
+
+def _print_counters(queries: Any, rows: list[dict[str, Any]], format_: str) -> None:
+    from storebench.answers.counters import CountersOfAttempts, counters_answer
+    from storebench.cli.output.counters import counters_csv, print_counters
+
+    attempts = counters_answer(rows, queries.counters([row["attempt_id"] for row in rows]))
+    if format_ == "csv":
+        click.echo(counters_csv(attempts), nl=False)
+    elif format_ == "json":
+        click.echo(CountersOfAttempts(attempts).model_dump_json(indent=2))
+    elif attempts:
+        print_counters(console(), attempts)
+    else:
+        click.echo("no attempt has counters" if rows else "no results")
 
 
 @click.command()

@@ -1,7 +1,7 @@
 """The stores to measure: a folder for each study, with a module for each of its stores.
 
 Stores are found by name: the store `delta-rs` of the study `bulk_write_read` is the subclass of Store with this name in
-`storebench/stores/bulk_write_read/delta_rs.py`. Modules beside the folders have the common code of several studies.
+`storebench/stores/bulk_write_read/delta_rs.py`. Modules beside the folders, and the folder `counters`, have the common code of several studies.
 """
 
 from __future__ import annotations

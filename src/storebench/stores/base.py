@@ -16,6 +16,7 @@ from storebench.attempt.usage import SOMEWHERE, CpuSeconds
 from storebench.connection import Connection
 from storebench.errors import SpecError, quoted
 from storebench.fields import Field
+from storebench.protocol.counters import Counter
 from storebench.protocol.figures import Cover, Guarantee
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Store(ABC):
     pods: ClassVar[Mapping[str, Pod]] = {}  # by operation: other pods than `pod`
     packages: ClassVar[tuple[str, ...]] = ()  # client libraries whose versions are recorded
     modules: ClassVar[tuple[str, ...]] = ()  # modules to import before the first phase, outside its time
+    counters: ClassVar[tuple[Counter, ...]] = ()  # what its server reports about itself: `read_counters`
     typical: ClassVar[
         tuple[TypicalTime, ...]
     ] = ()  # measured times of operations, for estimates of first runs
@@ -338,6 +340,11 @@ class Store(ABC):
 
     def cpu_of_pods_s(self) -> CpuSeconds | None:
         """Return the CPU seconds of the pods that this pod started."""
+        return {}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        """Return the present values of `counters` by name; for a counter that the server refuses, the reason. Called outside the timed
+        work, only for a store with counters. A failure or an absent counter is recorded, and does not fail the attempt."""
         return {}
 
     def client_cores(self) -> int:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench.attempt.usage import CpuSeconds
+from storebench.protocol.counters import Counter
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.spark.monitor import ExecutorMonitor
 from storebench.spark.options import ENCRYPTION, KEY_NAME, OPTIONS
 from storebench.stores.base import Pod, Store
+from storebench.stores.counters import spark as spark_counters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,6 +23,7 @@ class SparkDriver(Store):
 
     pod = Pod("jvm", account="storebench-spark")
     options = OPTIONS
+    counters: ClassVar[tuple[Counter, ...]] = spark_counters.COUNTERS
 
     _session: SparkSession | None = None
     _monitor: ExecutorMonitor | None = None
@@ -51,6 +54,9 @@ class SparkDriver(Store):
 
     def cpu_of_pods_s(self) -> CpuSeconds | None:
         return self._monitor.cpu_s() if self._monitor else {}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        return {**super().read_counters(), **spark_counters.read(self.spark)}
 
     def disturbances(self) -> list[str]:
         lost = self._monitor.lost if self._monitor else 0

@@ -18,6 +18,7 @@ from storebench.answers.artifacts import artifacts_answer
 from storebench.answers.attempts import Attempt, CellArtifacts, CellFigures, CellPhases, PodUsage, Status
 from storebench.answers.base import Page
 from storebench.answers.claims import Claims, study_claims_answer
+from storebench.answers.counters import AttemptCounters, counters_answer
 from storebench.answers.grids import Grid, Parameter
 from storebench.answers.histories import CellHistory, history_answer
 from storebench.answers.rankings import Included, Ranking, ranking_answer
@@ -26,13 +27,14 @@ from storebench.answers.server_sizes import ServerSizes, server_sizes_answer
 from storebench.answers.studies import Study
 from storebench.errors import SchemaDiffers, SpecError, StoreUnreachable, quoted
 from storebench.fields import UNSTORABLE
+from storebench.results.database.rows import AttemptRow
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
 from storebench.results.statistics.verdicts import MARGIN
 from storebench.web import comparing, filling, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
-from storebench.web.reading import AXIS, METRIC, Sort
+from storebench.web.reading import AXIS, METRIC, Reading, Sort
 from storebench.web.runs import current, run_of
 
 
@@ -132,15 +134,8 @@ def phases(
     read: ReadingDep, run: RunName, attempt: UUID | None = None, limit: Limit = 100, offset: Offset = 0
 ) -> Page[CellPhases]:
     """List the phases of each cell's typical attempt, or of one attempt. `limit` and `offset` count cells."""
-    run_id = read.run_named(run)["id"]
-    keys: list[str] = []
-    if attempt:
-        typical = read.attempts_page(
-            {"run_id": run_id, "attempt_id": str(attempt)}, {}, (), Sort.RECORDED_AT, True, 1, 0
-        )
-    else:
-        keys = read.cells_of_run_page(run_id, limit + 1, offset)
-        typical = figures.typical_of(read.attempts_of(run_id, keys[:limit]))
+    keys, rows = _cells_or_attempt(read, read.run_named(run)["id"], attempt, limit, offset)
+    typical = rows if attempt else figures.typical_of(rows)
     items = figures.phases_answer(typical, read.phases([row["attempt_id"] for row in typical]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
 
@@ -152,6 +147,19 @@ def pods(
     """List the pods of an attempt: its own pod as part 0, the pods that did other parts of its operation, executors, and servers."""
     rows = read.pods(read.run_named(run)["id"], attempt, limit + 1, offset)
     return _page(PodUsage, rows, limit, offset)
+
+
+@app.get("/api/counters")
+def counters(
+    read: ReadingDep, run: RunName, attempt: UUID | None = None, limit: Limit = 100, offset: Offset = 0
+) -> Page[AttemptCounters]:
+    """List the counters of the servers of a run's attempts, without warm-ups and superseded tries, or of one attempt.
+
+    Attempts without counters are absent. `limit` and `offset` count cells.
+    """
+    keys, rows = _cells_or_attempt(read, read.run_named(run)["id"], attempt, limit, offset)
+    items = counters_answer(rows, read.counters([row["attempt_id"] for row in rows]))
+    return Page(items=items, offset=offset, more=len(keys) > limit)
 
 
 @app.get("/api/artifacts")
@@ -316,6 +324,17 @@ def openapi() -> JSONResponse:
 def _pairs(texts: Sequence[str] | None) -> list[tuple[str, str]]:
     """Split texts of the form NAME=VALUE."""
     return [(name, value) for name, _, value in (text.partition("=") for text in texts or ())]
+
+
+def _cells_or_attempt(
+    read: Reading, run_id: str, attempt: UUID | None, limit: int, offset: int
+) -> tuple[list[str], list[AttemptRow]]:
+    """Return an attempt of a run; without `attempt`, the keys of up to `limit` cells and one more, and the newest tries of the former."""
+    if attempt:
+        filters: dict[str, str | int] = {"run_id": run_id, "attempt_id": str(attempt)}
+        return [], read.attempts_page(filters, {}, (), Sort.RECORDED_AT, True, 1, 0)
+    keys = read.cells_of_run_page(run_id, limit + 1, offset)
+    return keys, read.attempts_of(run_id, keys[:limit])
 
 
 def _page(model: type[M], rows: Sequence[Mapping[str, Any]], limit: int, offset: int) -> Page[M]:

@@ -7,6 +7,8 @@ from storebench.answers.attempts import Attempt
 from storebench.attempt import schema
 from storebench.attempt.result import FREE_TEXTS, AttemptResult
 from storebench.protocol.figures import FIGURES, SCHEMAS
+from storebench.stores import load
+from storebench.study import studies
 from storebench.study.reserved import COLUMNS
 
 COMMAND = "run `python -m storebench.attempt.schema`"
@@ -17,6 +19,21 @@ def test_the_written_files_follow_from_the_declared_figures():
     page = schema.RESULTS_PAGE.read_text()
     assert schema.page(page) == page, COMMAND
     assert schema.table() in page
+    page = schema.COUNTERS_PAGE.read_text()
+    assert schema.counters_page(page) == page, COMMAND
+
+
+def test_the_page_of_counters_has_the_counters_of_each_store():
+    page = schema.COUNTERS_PAGE.read_text()
+    declared = {
+        counter
+        for study in map(studies.find, studies.names())
+        for store in study.stores
+        for counter in load(study.name, store).counters
+    }
+    assert declared
+    for counter in declared:
+        assert f"| `{counter.name}` | {counter.unit or 'number'} | {counter.kind} | {counter.text} |" in page
 
 
 def test_each_figure_has_a_type_for_its_unit():

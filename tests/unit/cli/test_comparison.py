@@ -9,7 +9,7 @@ from rich.console import Console
 from storebench.answers.comparisons import comparison_answer
 from storebench.cli.output.comparison import exit_code, print_comparison
 from storebench.results.comparison.compare import Comparison
-from storebench.results.comparison.sides import Design
+from storebench.results.comparison.units import Design
 from storebench.results.statistics import power
 from storebench.results.statistics.verdicts import Pair, verdicts_of
 from tests.unit.example import cell

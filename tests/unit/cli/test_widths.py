@@ -12,7 +12,7 @@ from storebench.cli.output.prices import print_prices
 from storebench.cli.output.repeats import print_plan
 from storebench.results.comparison.compare import Comparison
 from storebench.results.comparison.repeats import Needed, Plan
-from storebench.results.comparison.sides import Design
+from storebench.results.comparison.units import Design
 from storebench.results.forecast.missing import GridCell
 from storebench.results.forecast.price import Price
 from storebench.results.statistics.verdicts import Pair, verdicts_of

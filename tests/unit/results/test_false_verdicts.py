@@ -7,7 +7,7 @@ import pytest
 from bench.simulation import DRIFTING, MACHINES, PAIRS, TWO_MODES, Machine, compared, distinguished
 from storebench.cli.output.comparison import exit_code
 from storebench.results.comparison.compare import Comparison
-from storebench.results.comparison.sides import Design
+from storebench.results.comparison.units import Design
 from storebench.results.statistics.verdicts import CANNOT_TELL, MIN_UNITS, Pair, verdicts_of
 
 DRAWS = 1000

@@ -133,6 +133,7 @@ dag = study_dag(STUDY)
 """
 STORE = """
 from storebench.fields import flag
+from storebench.protocol.counters import Counter
 from storebench.stores.base import Pod, Store, TypicalTime
 
 class Stone(Store):
@@ -160,6 +161,7 @@ class Paper(Stone):
     delivers = ("sheets", "pulp")
     divides = ()
     lacks = ()
+    counters = (Counter("pages", "", "counter", "pages that were turned"),)
 """
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
@@ -172,7 +174,7 @@ EMPTY = {
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
     *(("Store", name) for name in ("elsewhere", "provisioned_servers_only", "packages", "modules")),
-    *(("Store", name) for name in ("delivers", "typical", "divides", "lacks")),
+    *(("Store", name) for name in ("delivers", "typical", "divides", "lacks", "counters")),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion
@@ -282,7 +284,7 @@ VARIABLES = (
     "divides", "lacks", "keeps_data", "floor",
     "filled_by", "connection", "provisioned_servers_only", "provisions", "elsewhere",
     "options", "figures_cover", "pod", "pods",
-    "packages", "modules", "typical",
+    "packages", "modules", "typical", "counters",
 )
 # fmt: on
 

@@ -48,8 +48,9 @@ class Parts:
         """Leave this part's value with the leader, where no result is merged. Return all values on the leader, else None."""
         return [value]
 
-    def ready(self) -> None:
-        """Agree on the common begin if the store has not."""
+    def ready(self, last: Callable[[], None]) -> None:
+        """Agree on the common begin if the store has not. The leader calls `last` when all parts are ready, before the common begin."""
+        last()
 
     def wait(self, early_s: float = 0.0) -> None:
         """Wait for the common begin. `early_s`: return so many seconds before it, and let a later call wait for the begin."""
@@ -83,7 +84,7 @@ class Divided(Parts):
         self._begin_s: float | None = None  # the agreed begin, until it has come
         self._gathered = False
 
-    def ready(self) -> None:
+    def ready(self, last: Callable[[], None]) -> None:
         if self._begin_s is None:
             self._begin_s = self.begin(0.0)
 
@@ -114,8 +115,18 @@ class Leading(Divided):
         self._offsets: list[Offset] = []  # of the followers, as of the begin
         self._spans: Spans | None = None
 
+    def ready(self, last: Callable[[], None]) -> None:
+        if self._begin_s is None:
+            self._agree_begin(0.0, last)
+        else:
+            last()
+
     def begin(self, lead_s: float) -> float:
+        return self._agree_begin(lead_s, lambda: None)
+
+    def _agree_begin(self, lead_s: float, last: Callable[[], None]) -> float:
         said, members = self._leader.collect("begin"), self._leader.members()
+        last()
         leads_s = [
             lead_s,
             *(_read("begin", member, value, float) for member, value in zip(members, said, strict=True)),

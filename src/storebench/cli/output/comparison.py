@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from rich.console import Console
 
 from storebench.answers.units import NOTHING, compared, ratio_text
 from storebench.cli.output.listing import Column, print_listing
 from storebench.cli.output.table import places_of
+from storebench.cli.output.why import print_why
 from storebench.results.comparison.compare import Comparison
+from storebench.results.comparison.sides import Key
+from storebench.results.comparison.why import Why
 from storebench.results.statistics.intervals import CONFIDENCE, Interval
 from storebench.results.statistics.verdicts import TEST, Verdict, alike_share, noise_floor
 from storebench.study.cell import Cell
@@ -27,10 +32,21 @@ GOES_ON = (
 )
 
 
-def print_comparison(console: Console, comparison: Comparison, *, noise: bool) -> None:
-    """Print the verdicts, the pairs without a verdict, and the sides' differences. `noise`: also print the noise floor."""
+def print_comparison(
+    console: Console,
+    comparison: Comparison,
+    why: Mapping[Key, Why] = MappingProxyType({}),
+    *,
+    noise: bool,
+    whole: bool = False,
+) -> None:
+    """Print the verdicts, what goes along with them, the pairs without a verdict, and the sides' differences.
+
+    `noise`: also print the noise floor. `whole`: print all of what goes along with a verdict.
+    """
     if comparison.verdicts:
         _print_verdicts(console, comparison)
+    print_why(console, comparison, why, whole=whole)
     for (cell, operation), remarks in comparison.remarks.items():
         if remarks:
             console.print(f"unsound: {operation} {cell}".rstrip() + f": {'; '.join(remarks)}", soft_wrap=True)

@@ -180,7 +180,7 @@ def _chance(claim: Claim, effect: Effect) -> float:
         [],
     )  # for each bound as the true ratio: the chance of an estimate at most, or at least, as large
     for bound in filter(None, (claim.at_least, claim.at_most)):
-        distance = effect.log_ratio - math.log(bound)
+        distance = effect.size - math.log(bound)
         if effect.error == 0:
             below.append(0.0 if distance < 0 else 1.0)
             above.append(0.0 if distance > 0 else 1.0)
@@ -188,12 +188,12 @@ def _chance(claim: Claim, effect: Effect) -> float:
             below.append(float(stats.t.cdf(distance / effect.error, effect.df)))
             above.append(float(stats.t.sf(distance / effect.error, effect.df)))
     low, high = _region(claim)
-    if low <= math.exp(effect.log_ratio) <= high:
+    if low <= math.exp(effect.size) <= high:
         chances = above[:1] if claim.at_least is not None else []
         chances += below[-1:] if claim.at_most is not None else []
         # equal figures without noise are on the bound, which is within the region
         return 0.0 if effect.error == 0 else min(1.0, 2 * max(chances))
-    return min(1.0, 2 * (below[0] if math.exp(effect.log_ratio) < low else above[-1]))
+    return min(1.0, 2 * (below[0] if math.exp(effect.size) < low else above[-1]))
 
 
 def _other_server(claim: Claim, case: UnjudgedCase) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from storebench.results.comparison.sides import By, Design, Key, Named, Sides, arms_of, sides_of, values_of
+from storebench.results.comparison.differences import difference, differences
+from storebench.results.comparison.sides import By, Key, Named, Sides, arms_of, sides_of, values_of
+from storebench.results.comparison.units import Design
 from storebench.results.database.connection import Row
 from storebench.results.database.queries import Queries, counts
 from storebench.results.statistics import power
@@ -138,7 +139,7 @@ def _compared(queries: Queries, sides: Sides, margin: float) -> Comparison:
             key: remarks_of(before.get(key, []), after.get(key, [])) + to_come.get(key, [])
             for key in (*pairs, *without)
         },
-        _differences(queries, sides.before.rows, sides.after.rows, sides.before.is_cell),
+        differences(queries, sides.before.rows, sides.after.rows, sides.before.is_cell),
         design,
         frozenset(without) & before.keys(),
         {key: {name: before[key][0][name] for name in ("metric", "unit")} for key in pairs},
@@ -165,74 +166,4 @@ def remarks_of(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     guaranteed = [
         {row["durability"] or "not recorded" for row in rows if counts(row)} for rows in (before, after)
     ]
-    return lines + _difference("durability", *guaranteed)
-
-
-def _differences(queries: Queries, before: Sequence[Row], after: Sequence[Row], are_cells: bool) -> list[str]:
-    """Return a line for each detail that differs between the attempts of both sides; for runs, store by store.
-
-    Each operation is compared separately, since each operation may have its own pod and image.
-    """
-    lines = _difference(
-        "method_version", *({str(row["method_version"]) for row in rows} for rows in (before, after))
-    )
-    environments = queries.environments(
-        {row["environment_hash"] for row in (*before, *after) if row["environment_hash"]}
-    )
-
-    def kind(row: Row) -> tuple[str, str]:
-        return "" if are_cells else row["store"], row["operation"]
-
-    kinds: dict[tuple[str, str], tuple[list[Row], list[Row]]] = {}
-    for side, rows in enumerate((before, after)):
-        for row in rows:
-            kinds.setdefault(kind(row), ([], []))[side].append(row)
-    for (store, _), alike in sorted(kinds.items(), key=lambda group: group[0]):
-        sides = [
-            _values(
-                {
-                    **environments[row["environment_hash"]],
-                    **(row["parameters"] or {}),
-                    "code_version": row["code_version"],
-                }
-                for row in _each_once(rows)
-                if row["environment_hash"] in environments
-            )
-            for rows in alike
-        ]
-        prefix = f"{store}: " if store else ""
-        stated = ({row["durability_stated"] for row in rows if row["durability_stated"]} for rows in alike)
-        lines += _difference(prefix + "durability_stated", *stated)
-        if not all(sides):
-            continue  # skip details that only one side has
-        for name in sorted(sides[0].keys() | sides[1].keys()):
-            lines += _difference(prefix + name, *(side.get(name, {"not there"}) for side in sides))
-    return list(dict.fromkeys(lines))
-
-
-def _each_once(rows: Iterable[Row]) -> Iterable[Row]:
-    """Yield one attempt of each set of conditions: most attempts of a run share their conditions."""
-    return {
-        (row["environment_hash"], row["parameters_hash"], row["code_version"]): row for row in rows
-    }.values()
-
-
-def _difference(name: str, before: set[str], after: set[str]) -> list[str]:
-    if (before == after and len(before) <= 1) or not before or not after:
-        return []
-    return [f"{name}: {', '.join(sorted(before))} -> {', '.join(sorted(after))}"]
-
-
-def _values(measured: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """Return the values of each detail of some attempts. A nested detail is named a.b."""
-    values: dict[str, set[str]] = {}
-    for details in measured:
-        for name, value in details.items():
-            parts = (
-                {f"{name}.{key}": part for key, part in value.items()}
-                if isinstance(value, Mapping)
-                else {name: value}
-            )
-            for part, content in parts.items():
-                values.setdefault(part, set()).add(str(content))
-    return values
+    return lines + [found.text for found in difference("durability", *guaranteed)]

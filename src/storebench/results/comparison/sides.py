@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from storebench.errors import SpecError, quoted, unknown
+from storebench.results.comparison.units import DRIFT, Design, Unit, pair_between, units_of
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import scalars_of
-from storebench.results.database.queries import Queries, counts, verified_values
+from storebench.results.database.queries import Queries, counts
 from storebench.results.database.runs import in_turns
-from storebench.results.statistics.intervals import Values
 from storebench.results.statistics.verdicts import Pair
 from storebench.study.cell import Cell
 from storebench.study.order import ARMS
@@ -24,25 +24,6 @@ from storebench.study.reserved import CLIENT, STORE
 Key = tuple[str, str]  # cell's key, operation
 Groups = dict[Key, list[Row]]
 Named = str | Sequence[Row]  # a side by its name, or by the rows of its runs
-Unit = Callable[[Row], Hashable]
-
-DRIFT = (
-    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Alternate the runs of both"
-    " sides, so that a drift affects them alike: storebench compare A1,A2,A3,A4,A5 B1,B2,B3,B4,B5"
-)
-
-
-@dataclass(frozen=True)
-class Design:
-    """The unit of a side. `units` is the units' name; matched units of both sides have the same value.
-
-    `caution`: a possible error that the design does not exclude; None if a verdict can be trusted.
-    """
-
-    units: str
-    unit_of: tuple[Unit, Unit]
-    matched: bool = False
-    caution: str | None = None
 
 
 def of_one_cell(_key: str) -> str:
@@ -118,7 +99,7 @@ class Sides:
         without: dict[Key, str] = {}
         for key in dict.fromkeys([*groups[0], *groups[1], *self.to_come]):
             before, after = (
-                _units(group.get(key, []), unit_of)
+                units_of(group.get(key, []), unit_of)
                 for group, unit_of in zip(groups, self.design.unit_of, strict=True)
             )
             if not before or not after:
@@ -129,17 +110,8 @@ class Sides:
                 )
             elif len(names := _metrics(key, groups)) > 1:
                 without[key] = f"its attempts are ranked by {' and '.join(names)}: compare by one of them"
-            elif not self.design.matched:
-                pairs[key] = Pair(
-                    list(before.values()), list(after.values()), better=groups[0][key][0]["better"]
-                )
-            elif common := [unit for unit in before if unit in after]:
-                pairs[key] = Pair(
-                    [before[unit] for unit in common],
-                    [after[unit] for unit in common],
-                    matched=True,
-                    better=groups[0][key][0]["better"],
-                )
+            elif pair := pair_between(before, after, self.design, groups[0][key][0]["better"]):
+                pairs[key] = pair
             else:
                 without[key] = f"none of the {self.design.units} has both A and B verified"
         return pairs, without
@@ -372,14 +344,6 @@ def _run(row: Row) -> Hashable:
 def _number_in(runs: tuple[str, ...]) -> Unit:
     numbers = {run: number for number, run in enumerate(runs)}
     return lambda row: numbers[row["run_id"]]
-
-
-def _units(rows: Sequence[Row], unit_of: Unit) -> dict[Hashable, Values]:
-    """Return the figures of verified repeats by unit."""
-    groups: dict[Hashable, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(unit_of(row), []).append(row)
-    return {unit: values for unit, group in groups.items() if (values := verified_values(group))}
 
 
 def _metrics(key: Key, groups: Iterable[Groups]) -> list[str]:

@@ -159,6 +159,21 @@ class Attempts(Database):
                         for name, content in {**result.histograms, **result.series}.items()
                     ],
                 )
+                cursor.executemany(
+                    "INSERT INTO storebench.counter (attempt_id, position, name, unit, kind, before, after, unknown)"
+                    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+                    [
+                        (
+                            key.id,
+                            n,
+                            name,
+                            figure["unit"],
+                            figure["kind"],
+                            *map(figure.get, ("before", "after", "unknown")),
+                        )
+                        for n, (name, figure) in enumerate(result.counters.items(), 1)
+                    ],
+                )
                 insert = sql.SQL(
                     "INSERT INTO storebench.usage (attempt_id, role, name, {}) VALUES (%s, %s, %s, {})"
                 )

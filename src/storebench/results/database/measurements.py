@@ -15,6 +15,31 @@ from storebench.study.record import SCALAR, StudyRecord
 
 UNKNOWN = "unknown"  # an unstated delivery or durability, if similar operations state it
 
+# The figures of attempts that may go along with a difference of their metric. A figure of several pods is their sum, and unknown if it is
+# unknown of one pod. The pods that do the operation have no role in the names. A counter of a server that restarted has no difference.
+ACCOMPANYING = """
+WITH pods AS (
+    SELECT id AS attempt_id, '' AS role, cpu_s, throttled_s, NULL::bigint AS read_bytes, NULL::bigint AS written_bytes
+    FROM storebench.attempt WHERE id = ANY(%(ids)s)
+    UNION ALL
+    SELECT attempt_id, CASE role WHEN 'client' THEN '' ELSE role || 's_' END, cpu_s, throttled_s, read_bytes, written_bytes
+    FROM storebench.usage WHERE attempt_id = ANY(%(ids)s)
+), figures AS (
+    SELECT attempt_id, 'phase' AS kind, name, 's' AS unit, sum(seconds) AS value
+    FROM storebench.phase WHERE attempt_id = ANY(%(ids)s) GROUP BY attempt_id, name
+    UNION ALL
+    SELECT attempt_id, 'pods', role || f.name, f.unit, CASE WHEN bool_and(f.value IS NOT NULL) THEN sum(f.value) END
+    FROM pods CROSS JOIN LATERAL (VALUES
+        ('cpu_s', 's', cpu_s), ('throttled_s', 's', throttled_s),
+        ('read_bytes', 'bytes', read_bytes::double precision), ('written_bytes', 'bytes', written_bytes::double precision)
+    ) AS f (name, unit, value) GROUP BY attempt_id, role, f.name, f.unit
+    UNION ALL
+    SELECT attempt_id, 'counter', name, unit, CASE WHEN kind = 'gauge' THEN after WHEN after >= before THEN after - before END
+    FROM storebench.counter WHERE attempt_id = ANY(%(ids)s)
+)
+SELECT * FROM figures WHERE value IS NOT NULL ORDER BY attempt_id, kind, name
+"""
+
 _COMMON = {metric.name: metric for metric in COMMON}
 
 
@@ -85,6 +110,22 @@ class Measurements(Database):
                 "SELECT * FROM storebench.artifact WHERE attempt_id = ANY(%s) ORDER BY attempt_id, name",
                 (list(attempt_ids),),
             ).fetchall()
+
+    def counters(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """Return the counters of attempts in their order: attempt_id, name, unit, kind, before, after, unknown."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.counter WHERE attempt_id = ANY(%s) ORDER BY attempt_id, position",
+                (list(attempt_ids),),
+            ).fetchall()
+
+    def accompanying(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """Return the figures that may go along with a difference: attempt_id, kind (phase, pods or counter), name, unit, value.
+
+        The value of a counter is its difference, and the value of a gauge is its value after the operation.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(ACCOMPANYING, {"ids": list(attempt_ids)}).fetchall()
 
     def study(self, name: str) -> StudyRecord:
         """Return a study as recorded at the start of its last run. Raises SpecError for a study without a record, and for a record that

@@ -28,7 +28,7 @@ ORDER BY r.run_id, r.cell_key, r.repeat, r.operation
 # The same tries with the columns for comparisons and rankings. These columns need few joins of the view. JSON columns are excluded: reading
 # a JSON column takes as long as all other columns.
 COMPARED = """
-SELECT DISTINCT ON (run_id, cell_key, repeat, operation) run_id, cell_key, repeat, operation, status, error_kind, disturbed, not_judged,
+SELECT DISTINCT ON (run_id, cell_key, repeat, operation) attempt_id, run_id, cell_key, repeat, operation, status, error_kind, disturbed, not_judged,
     {metric} AS metric, {value} AS value, client_bound, service_bound, figures_cover, delivers, durability, durability_stated, server_name, server_version,
     environment_hash, parameters_hash, method_version, code_version, recorded_at{more}
 FROM storebench.results WHERE {condition}

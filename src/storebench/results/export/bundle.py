@@ -39,9 +39,11 @@ TABLES = {
     "phase": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "artifact": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    "counter": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
 
-OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage")  # tables whose rows belong to a single run
+# Tables whose rows belong to a single run.
+OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage", "counter")
 
 
 class Bundles(Database):

@@ -31,6 +31,7 @@ REFERENCES = {
     "phase": ("attempt_id", "attempt", "id"),
     "artifact": ("attempt_id", "attempt", "id"),
     "usage": ("attempt_id", "attempt", "id"),
+    "counter": ("attempt_id", "attempt", "id"),
 }
 
 

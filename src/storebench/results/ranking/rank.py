@@ -12,7 +12,8 @@ from typing import Any
 
 from storebench.errors import SpecError, unknown
 from storebench.results.comparison.compare import NOT_JUDGED, unsound
-from storebench.results.comparison.sides import Design, Side, Sides, design_of_cells, of_one_cell
+from storebench.results.comparison.sides import Side, Sides, design_of_cells, of_one_cell
+from storebench.results.comparison.units import Design
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import metrics_of, scalars_of
 from storebench.results.database.queries import Queries

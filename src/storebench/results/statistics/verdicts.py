@@ -31,6 +31,7 @@ LABELS: Mapping[Better, tuple[str, str]] = {
 }
 
 Key = TypeVar("Key", bound=Hashable)
+Figures = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,28 @@ class Noise:
 
 @dataclass(frozen=True)
 class Effect:
-    """The logarithm of after / before, its standard error and its degrees of freedom."""
+    """The logarithm of after / before, or the plain difference after - before; its standard error and its degrees of freedom."""
 
-    log_ratio: float
+    size: float
     error: float
     df: float
     noise: Noise
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The 95 % interval of an effect, its p-value, and the p-value adjusted for the number of effects."""
+
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+
+    @property
+    def of_ratio(self) -> Interval:
+        """Return the interval of the ratio, for an effect on logarithms."""
+        low, high = np.exp([self.low, self.high])
+        return Interval(float(low), float(high), CONFIDENCE)
 
 
 @dataclass(frozen=True)
@@ -134,10 +151,14 @@ def effect_of(pair: Pair) -> Effect | None:
     The figure of a unit is the median of its repeats.
     """
     logarithms = _logarithms(pair)
-    if logarithms is None or min(len(pair.before), len(pair.after)) < 2:
+    return None if logarithms is None else effect_between(*logarithms, matched=pair.matched)
+
+
+def effect_between(before: Figures, after: Figures, *, matched: bool) -> Effect | None:
+    """Compute the effect between the units' figures, which may be logarithms; None for a single unit."""
+    if min(len(before), len(after)) < 2:
         return None
-    before, after = logarithms
-    if pair.matched:
+    if matched:
         changes = _Mean.of(after - before)
         noise = Noise(changes.deviation, math.sqrt(changes.variance * changes.n), matched=True)
         return Effect(changes.mean, math.sqrt(changes.variance), changes.df, noise)
@@ -159,29 +180,20 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
     A side is above or below the other side if the test is significant after the correction for the number of pairs, and the whole interval
     of the ratio is beyond the margin. The sides are the same if the whole interval is within the margin. `margin`: 0.05 is 5 %.
     """
-    from scipy import stats
-
     effects = {key: effect_of(pair) for key, pair in pairs.items()}
-    known = {
-        key: effect
-        for key, effect in effects.items()
-        if effect and min(len(pairs[key].before), len(pairs[key].after)) >= MIN_UNITS
-    }
-    x, error, df = (
-        np.array([getattr(effect, name) for effect in known.values()])
-        for name in ("log_ratio", "error", "df")
+    figures = tested(
+        {
+            key: effect
+            for key, effect in effects.items()
+            if effect and min(len(pairs[key].before), len(pairs[key].after)) >= MIN_UNITS
+        }
     )
-    t = np.divide(x, error, out=np.where(x == 0, 0.0, np.inf), where=error > 0)
-    p = 2 * stats.t.sf(abs(t), df)
-    adjusted = stats.false_discovery_control(p) if known else p
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * error
-    figures = dict(zip(known, zip(np.exp(x - half), np.exp(x + half), p, adjusted, strict=True), strict=True))
     verdicts = {}
     for key, pair in pairs.items():
         label, interval, p_, adjusted_ = CANNOT_TELL, None, None, None
         if key in figures:
-            low, high, p_, adjusted_ = map(float, figures[key])
-            interval = Interval(low, high, CONFIDENCE)
+            found = figures[key]
+            interval, p_, adjusted_ = found.of_ratio, found.p, found.p_adjusted
             label = _label(pair.better, interval, adjusted_, margin)
         effect, logarithms = effects[key], _logarithms(pair)
         means: Sequence[float | None] = (
@@ -208,9 +220,24 @@ def verdicts_of(pairs: Mapping[Key, Pair], *, margin: float = MARGIN) -> dict[Ke
     return verdicts
 
 
+def tested(effects: Mapping[Key, Effect]) -> dict[Key, Tested]:
+    """Test all effects together, with the Benjamini-Hochberg correction for their number."""
+    from scipy import stats
+
+    x, error, df = (
+        np.array([getattr(effect, name) for effect in effects.values()]) for name in ("size", "error", "df")
+    )
+    t = np.divide(x, error, out=np.where(x == 0, 0.0, np.inf), where=error > 0)
+    p = 2 * stats.t.sf(abs(t), df)
+    adjusted = stats.false_discovery_control(p) if effects else p
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, df) * error
+    figures = zip(x - half, x + half, p, adjusted, strict=True)
+    return {key: Tested(*map(float, figure)) for key, figure in zip(effects, figures, strict=True)}
+
+
 def _ratio(effect: Effect | None, before: float | None, after: float | None) -> float | None:
     if effect:
-        return math.exp(effect.log_ratio)
+        return math.exp(effect.size)
     return after / before if before and after else None
 
 
@@ -242,17 +269,31 @@ def kept_units(n: int) -> int:
     return n - 2 * int(TRIMMED * n)
 
 
-def _logarithms(pair: Pair) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+def medians_of(pair: Pair) -> tuple[Figures, Figures]:
+    """Return the medians of the units of both sides."""
+    before, after = (
+        np.array([statistics.median(unit) for unit in side], dtype=np.float64)
+        for side in (pair.before, pair.after)
+    )
+    return before, after
+
+
+def _logarithms(pair: Pair) -> tuple[Figures, Figures] | None:
     """Return the logarithms of the units' medians; None if a median is not positive."""
-    before, after = ([statistics.median(unit) for unit in side] for side in (pair.before, pair.after))
+    before, after = medians_of(pair)
     return (np.log(before), np.log(after)) if min(*before, *after) > 0 else None
 
 
-def _geometric_mean(logarithms: npt.NDArray[np.float64]) -> float:
-    return math.exp(float(_kept(np.sort(logarithms)).mean()))
+def trimmed_mean(figures: Figures) -> float:
+    """Return the mean of the units' figures that the trimming keeps."""
+    return float(_kept(np.sort(figures)).mean())
 
 
-def _kept(ordered: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _geometric_mean(logarithms: Figures) -> float:
+    return math.exp(trimmed_mean(logarithms))
+
+
+def _kept(ordered: Figures) -> Figures:
     """Return the values that the trimming keeps."""
     cut = (len(ordered) - kept_units(len(ordered))) // 2
     return ordered[cut : len(ordered) - cut]
@@ -269,7 +310,7 @@ class _Mean:
     deviation: float
 
     @classmethod
-    def of(cls, values: npt.NDArray[np.float64]) -> _Mean:
+    def of(cls, values: Figures) -> _Mean:
         """Compute the trimmed mean of at least two values."""
         ordered = np.sort(values)
         inner = _kept(ordered)

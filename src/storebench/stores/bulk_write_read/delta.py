@@ -7,16 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from storebench import s3
 from storebench.connection import Connection, tls
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.protocol.counters import Counter as StoreCounter
 from storebench.redact import redacted
 from storebench.stores.base import Durability
 from storebench.stores.bulk_write_read.base import MICROSECONDS, VERIFY_CHUNK_ROWS, finer
 from storebench.stores.bulk_write_read.s3_table import S3Table
+from storebench.stores.counters import delta as delta_counters
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -30,6 +32,8 @@ class DeltaStore(S3Table):
 
     After a write, verification reads the files that delta-rs lists, with pyarrow. After a read, each store makes its own second pass.
     """
+
+    counters: ClassVar[tuple[StoreCounter, ...]] = delta_counters.COUNTERS
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
@@ -47,6 +51,9 @@ class DeltaStore(S3Table):
 
     def durability(self) -> Durability:
         return Durability("s3", "each commit is an acknowledged PUT")
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        return {**super().read_counters(), **delta_counters.read(self._files, self.key)}
 
     def check_table(self) -> None:
         """Raise StoreRefused if the table does not exist."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from storebench.errors import StorebenchError, StoreRefused, StoreUnreachable
+from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.caches import reconnect
 from storebench.stores.file_servers import FileServer, file_server
+from storebench.stores.files import Files
 from storebench.stores.spark import SparkDriver
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
     """A store of Delta tables on a file server. Verification copies the table's files without Spark, and reads the copy with delta-rs."""
 
     figures_cover = "client"  # the file system's servers do a part of the work
+    counters = (*SparkDriver.counters, *DeltaStore.counters)
     kind: str  # kind of the file system: a key of storebench.stores.file_servers.KINDS
 
     @cached_property
@@ -54,13 +56,9 @@ class DeltaOnFiles(SparkDriver, DeltaStore):
                 f"There is no Delta table at {self.uri()}: it was never written, or it was removed"
             )
 
-    def size_bytes(self) -> int | None:
-        with suppress(StorebenchError):
-            return self.file_server.files.disk_bytes(self.key)
-        return None
-
-    def drop(self) -> None:
-        self.file_server.files.remove(self.key)
+    @property
+    def _files(self) -> Files:
+        return self.file_server.files
 
     def open_table(self) -> DeltaTable:
         from deltalake import DeltaTable

@@ -48,6 +48,7 @@ class DeltaSpark(SparkTable, DeltaStore):
     name = "delta-spark"
     operations = (WRITE, MAINTAIN, READ)
     elsewhere = tuple(KINDS)
+    counters = (*SparkTable.counters, *DeltaStore.counters)
     packages = ("pyspark", "pandas", "pyarrow", "deltalake")
     typical = (
         TypicalTime("write", fixed_s=33, million_s=110),

@@ -23,6 +23,7 @@ from storebench.stores.bulk_write_read.elasticsearch_index import MAX_COLUMNS, i
 from storebench.stores.bulk_write_read.elasticsearch_slices import Slices
 from storebench.stores.bulk_write_read.maintenance import MAINTAIN
 from storebench.stores.bulk_write_read.source import Row
+from storebench.stores.counters import elasticsearch as elasticsearch_counters
 from storebench.stores.elasticsearch_server import (
     errors,
     identify,
@@ -73,6 +74,7 @@ class Elasticsearch(TableStore):
         TypicalTime(MAINTAIN, fixed_s=4, million_s=120),
         TypicalTime("read", fixed_s=4, million_s=50),
     )
+    counters = elasticsearch_counters.COUNTERS
     packages = ("elasticsearch", "orjson")
     modules = ("elasticsearch.helpers", "orjson")
 
@@ -140,6 +142,10 @@ class Elasticsearch(TableStore):
 
     def server_cpu_s(self) -> float | None:
         return elasticsearch_server.cpu_s(self._client)
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with self._errors():
+            return elasticsearch_counters.read(self._client, self.target)
 
     def prepare(self) -> None:
         self.drop()

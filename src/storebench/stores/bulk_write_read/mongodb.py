@@ -21,6 +21,7 @@ from storebench.stores.bulk_write_read.base import READ, WRITE, TableStore, colu
 from storebench.stores.bulk_write_read.maintenance import FILES, MAINTAIN
 from storebench.stores.bulk_write_read.mongodb_ranges import bounds, range_of
 from storebench.stores.bulk_write_read.source import Row
+from storebench.stores.counters import mongodb as mongodb_counters
 from storebench.stores.mongodb_server import (
     authority,
     durability_of,
@@ -61,6 +62,7 @@ class MongoDB(TableStore):
     delivers = ("dicts", "raw BSON")
     divides = (WRITE, READ)
     connection = "mongodb"
+    counters = mongodb_counters.COUNTERS
     packages = ("pymongo",)
     typical = (
         TypicalTime("write", fixed_s=8, million_s=90),
@@ -132,6 +134,10 @@ class MongoDB(TableStore):
 
     def client_settings(self) -> Mapping[str, int]:
         return self._tuning
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with errors(self.server):
+            return {**mongodb_counters.read(self._client)}
 
     def durability(self) -> Durability:
         written = self._raw if self.client == "tuned" else self._collection

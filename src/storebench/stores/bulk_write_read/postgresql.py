@@ -14,6 +14,7 @@ from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import arrow
 from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE, TableStore, columns
 from storebench.stores.bulk_write_read.maintenance import FILES, MAINTAIN
+from storebench.stores.counters import postgresql as postgresql_counters
 from storebench.stores.postgresql_server import connected, conninfo, durability_of, errors, identify
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class PostgreSQL(TableStore):
     clients = ("reference", "tuned")
     delivers = ("tuples", "Arrow")
     connection = "postgresql"
+    counters = postgresql_counters.COUNTERS
     packages = ("psycopg", "adbc-driver-postgresql", "pyarrow")
     modules = ("psycopg", "adbc_driver_postgresql.dbapi", "pyarrow", "storebench.dataset.typed")
     # Medians of a run with 20,000 rows
@@ -89,6 +91,14 @@ class PostgreSQL(TableStore):
             row = self._session.execute("SELECT extract(epoch FROM pg_postmaster_start_time())").fetchone()
             return {"postmaster": float(row[0])} if row else {}
         return {}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with errors(self.server):
+            if self._arrow and postgresql_counters.flushes(self._session):  # the tuned client's session
+                with self._arrow.cursor() as cursor:
+                    cursor.execute(postgresql_counters.FLUSH)
+                self._arrow.commit()
+            return postgresql_counters.read(self._session, self.target)
 
     def prepare(self) -> None:
         from psycopg import sql

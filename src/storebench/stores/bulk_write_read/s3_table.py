@@ -9,7 +9,7 @@ from storebench import s3
 from storebench.errors import StorebenchError
 from storebench.protocol.figures import Cover
 from storebench.stores.bulk_write_read.base import TableStore
-from storebench.stores.files import S3Files
+from storebench.stores.files import Files, S3Files
 
 
 class S3Table(TableStore):
@@ -45,5 +45,6 @@ class S3Table(TableStore):
         self._files.remove(self.key)
 
     @property
-    def _files(self) -> S3Files:
+    def _files(self) -> Files:
+        """The file system of the table."""
         return S3Files(self.source.s3_client, self.source.bucket)

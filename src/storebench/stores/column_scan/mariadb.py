@@ -14,6 +14,7 @@ from storebench.stores.caches import Cold, Servers, reconnect
 from storebench.stores.column_scan import mariadb_rows as rows_of
 from storebench.stores.column_scan.base import ScanStore
 from storebench.stores.column_scan.table import COLUMNS, TABLE
+from storebench.stores.counters import mariadb as mariadb_counters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +51,7 @@ class Mariadb(ScanStore):
     name = "mariadb"
     clients = ("reference", "tuned")
     connection = "mariadb"
+    counters = mariadb_counters.COUNTERS
     packages = ("numpy", "pymysql")
     typical = (
         TypicalTime("write", fixed_s=17, million_s=20),
@@ -75,6 +77,9 @@ class Mariadb(ScanStore):
 
     def client_settings(self) -> Mapping[str, Any]:
         return {"batch_rows": BATCH_ROWS, "commit_rows": COMMIT_ROWS} if self.client == "reference" else {}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        return {**mariadb_counters.read(self._ask(mariadb_counters.STATEMENT))}
 
     def durability(self) -> Durability:
         ((_, value),) = self._ask("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'")

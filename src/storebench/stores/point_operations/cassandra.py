@@ -10,6 +10,7 @@ from uuid import UUID
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores.base import Durability, Server
+from storebench.stores.counters import cassandra as cassandra_counters
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import CONNECT_S, PointStore
 from storebench.stores.point_operations.entities import FIELDS, Entity
@@ -40,6 +41,7 @@ class Cassandra(PointStore):
 
     name = "cassandra"
     connection = "cassandra"
+    counters = cassandra_counters.COUNTERS
     packages = (*PointStore.packages, "cassandra-driver")
     modules = (*PointStore.modules, "cassandra.cluster")
     _scanned = ""
@@ -106,6 +108,20 @@ class Cassandra(PointStore):
 
     def client_settings(self) -> Mapping[str, Any]:
         return {**super().client_settings(), "protocol_version": self._cluster.protocol_version}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with self._errors():
+            return {**cassandra_counters.read(self._session, self._keyspace)}
+
+    def server_processes(self) -> Mapping[str, float]:
+        """Return the second in which each node was started, as the nodes tell each other; none before Cassandra 5."""
+        from cassandra import DriverException
+        from cassandra.cluster import NoHostAvailable
+
+        with suppress(DriverException, NoHostAvailable):
+            nodes = self._ask("SELECT address, generation FROM system_views.gossip_info")
+            return {str(address): float(generation) for address, generation in nodes}
+        return {}
 
     def durability(self) -> Durability:
         sync = self._settings().get("commitlog_sync")

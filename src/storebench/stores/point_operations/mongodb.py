@@ -8,6 +8,7 @@ from uuid import UUID
 
 from storebench.stores import mongodb_server
 from storebench.stores.base import Durability, Server
+from storebench.stores.counters import mongodb as mongodb_counters
 from storebench.stores.mongodb_server import authority, durability_of, errors, shard_key, uri
 from storebench.stores.point_operations import requests
 from storebench.stores.point_operations.base import CONNECT_S, PointStore
@@ -27,6 +28,7 @@ class MongoDB(PointStore):
 
     name = "mongodb"
     connection = "mongodb"
+    counters = mongodb_counters.COUNTERS
     packages = (*PointStore.packages, "pymongo")
     modules = (*PointStore.modules, "pymongo")
 
@@ -77,6 +79,10 @@ class MongoDB(PointStore):
             "journal": self._journal,
             "read_concern": read,
         }
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with errors(self.server):
+            return {**mongodb_counters.read(self._client)}
 
     def durability(self) -> Durability:
         return durability_of(self._collection.write_concern.document, self.describe())

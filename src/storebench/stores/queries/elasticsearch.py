@@ -11,6 +11,7 @@ from storebench.errors import StoreRefused
 from storebench.stores import elasticsearch_server
 from storebench.stores.base import Durability, Server
 from storebench.stores.bulk_write_read.elasticsearch_index import index_of
+from storebench.stores.counters import elasticsearch as elasticsearch_counters
 from storebench.stores.elasticsearch_server import (
     errors,
     identify,
@@ -101,6 +102,7 @@ class Elasticsearch(QueryStore):
     connection = "elasticsearch"
     divides = (ASK,)
     lacks = (metric_of("join"),)
+    counters = elasticsearch_counters.COUNTERS
     packages = ("elasticsearch", "pyarrow")
     modules = (*QueryStore.modules, "elasticsearch.helpers", "pyarrow")
 
@@ -126,6 +128,10 @@ class Elasticsearch(QueryStore):
 
     def server_cpu_s(self) -> float | None:
         return elasticsearch_server.cpu_s(self._client)
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with self._errors():
+            return elasticsearch_counters.read(self._client, self.target)
 
     def create(self) -> None:
         self.drop()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.stores import mongodb_server
 from storebench.stores.base import Durability, Server
+from storebench.stores.counters import mongodb as mongodb_counters
 from storebench.stores.mongodb_server import (
     authority,
     durability_of,
@@ -121,6 +122,7 @@ class MongoDB(QueryStore):
     name = "mongodb"
     clients = ("reference", "tuned")
     connection = "mongodb"
+    counters = mongodb_counters.COUNTERS
     packages = ("pymongo", "pyarrow")
     modules = (*QueryStore.modules, "pymongo", "pyarrow")
     divides = (ASK,)
@@ -149,6 +151,10 @@ class MongoDB(QueryStore):
     def client_settings(self) -> Mapping[str, Any]:
         indexes = [" ".join(name for name, _ in index) for index in INDEXES[self.client]]
         return {**super().client_settings(), "indexes": ["_id", *indexes]}
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with errors(self.server):
+            return {**mongodb_counters.read(self._client)}
 
     def durability(self) -> Durability:
         return durability_of(self._collection.write_concern.document, self.describe())

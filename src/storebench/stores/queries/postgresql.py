@@ -10,6 +10,7 @@ from storebench import s3
 from storebench.dataset.schema import FIELDS, Field
 from storebench.errors import StoreRefused
 from storebench.stores.base import Durability, Server
+from storebench.stores.counters import postgresql as postgresql_counters
 from storebench.stores.postgresql_server import connected, durability_of, errors, identify
 from storebench.stores.queries.base import ASK
 from storebench.stores.queries.sql import STANDARD, SqlStore
@@ -54,6 +55,7 @@ class PostgreSQL(SqlStore):
     name = "postgresql"
     clients = ("reference", "tuned")
     connection = "postgresql"
+    counters = postgresql_counters.COUNTERS
     packages = ("psycopg",)
     modules = (*SqlStore.modules, "psycopg")
     divides = (ASK,)
@@ -74,6 +76,10 @@ class PostgreSQL(SqlStore):
     def describe(self) -> Server:
         with self._errors():
             return identify(self._session)
+
+    def read_counters(self) -> Mapping[str, float | str]:
+        with self._errors():
+            return postgresql_counters.read(self._session, self.target)
 
     def client_settings(self) -> Mapping[str, Any]:
         indexes = len(INDEXES) - 1 if self.client == "tuned" else 0

@@ -12,6 +12,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.attempt.parts import interrupt, parts
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import StoreRefused, VerificationFailed
+from storebench.protocol import counters
 from storebench.stores.base import Store
 from tests.forks import redirect
 
@@ -141,7 +142,34 @@ class Forgetful(Asking):
         return "my part is right"
 
 
-STORES = {store.name: store for store in (Asking, Sleeping, Refused, Stubborn, Forgetful)}
+class Counting(Asking):
+    """A client of a server that counts how often it was read. A follower prepares for DELAY_S longer than the leader."""
+
+    name = "counting"
+    counters = (counters.Counter("reads", "", "counter", "readings of the counters"),)
+    reads = ()
+
+    def read_counters(self):
+        self.reads = (*self.reads, time.monotonic())
+        return {"reads": len(self.reads) - 1}
+
+    def operate(self, attempt):
+        clock = OperationClock()
+        if not attempt.part.leads:
+            time.sleep(DELAY_S)
+        prepared_s = time.monotonic()
+        with attempt.measuring(clock), attempt.operation(), clock.operation():
+            began_s = time.monotonic()
+            time.sleep(0.1 * (attempt.part.number + 1))
+            ended_s = time.monotonic()
+        Path(os.environ[LOG], f"log-{attempt.part.number}.json").write_text(
+            json.dumps({"prepared": prepared_s, "began": began_s, "ended": ended_s, "reads": self.reads})
+        )
+        attempt.gather(None)
+        return "all parts have slept"
+
+
+STORES = {store.name: store for store in (Asking, Sleeping, Refused, Stubborn, Forgetful, Counting)}
 
 
 def main(environment, output):

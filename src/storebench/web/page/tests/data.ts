@@ -338,7 +338,7 @@ export const TURN: Turn = {
 export const NO_ORIGIN: Origin = { servers: [], durability: [], machines: [], code_versions: [], dates: [] };
 export const ORIGINS = { origin_before: NO_ORIGIN, origin_after: NO_ORIGIN, cell_key_after: null };
 export const UNITS = {
-  ...{ better: "lower" as const, noise: null, p: null },
+  ...{ better: "lower" as const, noise: null, p: null, why: null },
   ...{ units_before: 3, units_after: 3, units_needed: null },
 };
 

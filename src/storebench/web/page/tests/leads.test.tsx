@@ -30,6 +30,7 @@ beforeEach(() => {
     const page = (items: unknown[]) => new Response(JSON.stringify({ items, offset: 0, more: false }));
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
     if (pathname.endsWith("/turns")) return page([TURN]);
+    if (pathname.endsWith("/counters")) return page([]);
     questions.push(searchParams);
     return page(pathname.endsWith("/phases") ? [PHASES] : [ATTEMPT]);
   });

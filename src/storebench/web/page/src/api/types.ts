@@ -146,6 +146,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/counters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counters
+         * @description List the counters of the servers of a run's attempts, without warm-ups and superseded tries, or of one attempt.
+         *
+         *     Attempts without counters are absent. `limit` and `offset` count cells.
+         */
+        get: operations["counters_api_counters_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts": {
         parameters: {
             query?: never;
@@ -418,6 +440,48 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Along
+         * @description A figure that differs together with the verdict's metric.
+         */
+        Along: {
+            /**
+             * Kind
+             * @description `phase`: a phase of the attempt. `pods`: CPU time, or bytes, of the attempt's pods. `counter`: what the server reported
+             * @enum {string}
+             */
+            kind: "phase" | "pods" | "counter";
+            /** Name */
+            name: string;
+            /**
+             * Unit
+             * @description s, bytes, ratio; empty for a plain number
+             */
+            unit: string;
+            /**
+             * Ratio
+             * @description Geometric mean B / geometric mean A, as of the metric; None if the figure is 0 in a unit
+             */
+            ratio: number | null;
+            /**
+             * Ratio Low
+             * @description Lower bound of the ratio's 95 % interval
+             */
+            ratio_low: number | null;
+            /** Ratio High */
+            ratio_high: number | null;
+            /** Median Before */
+            median_before: number;
+            /** Median After */
+            median_after: number;
+            /**
+             * Share
+             * @description The share of the metric's difference that the difference of these seconds covers, at most 1; None for other figures
+             */
+            share: number | null;
+            /** P Adjusted */
+            p_adjusted: number;
+        };
+        /**
          * Attempt
          * @description One attempt with all its figures; a row of the view `results`.
          */
@@ -688,6 +752,51 @@ export interface components {
              * Format: date-time
              */
             recorded_at: string;
+        };
+        /**
+         * AttemptCounters
+         * @description The counters of the server of an attempt.
+         */
+        AttemptCounters: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Attempt Id
+             * Format: uuid
+             */
+            attempt_id: string;
+            /** Run */
+            run: string;
+            /** Operation */
+            operation: string;
+            /** Repeat */
+            repeat: number;
+            /** Try Number */
+            try_number: number;
+            /**
+             * Counters
+             * @description By name, in the order in which the store declares them
+             */
+            counters: {
+                [key: string]: components["schemas"]["CounterFigure"];
+            };
         };
         /**
          * Axis
@@ -1138,6 +1247,36 @@ export interface components {
             metrics: components["schemas"]["Metric"][];
         };
         /**
+         * CounterFigure
+         * @description What a server reported right before and right after an operation.
+         */
+        CounterFigure: {
+            /**
+             * Unit
+             * @description s, bytes, ratio; empty for a plain number
+             */
+            unit: string;
+            /**
+             * Kind
+             * @description `counter`: a number that only grows, whose difference belongs to the operation. `gauge`: the state of a moment
+             */
+            kind: string;
+            /** Before */
+            before: number | null;
+            /** After */
+            after: number | null;
+            /**
+             * Difference
+             * @description `after` without `before`
+             */
+            difference: number | null;
+            /**
+             * Unknown
+             * @description Why there are no values; None if there are
+             */
+            unknown: string | null;
+        };
+        /**
          * CustomFileRecord
          * @description The dataset made of a custom file, as recorded with a study. Its manifest also has `file` and `schema`: at least `name` and `type`
          *     of each column.
@@ -1232,6 +1371,18 @@ export interface components {
             reason: "floor" | "client-bound" | "service-bound" | "unlike" | "few";
             /** Text */
             text: string;
+        };
+        /**
+         * Differing
+         * @description A setting or a version that differs between the sides. Nothing measures how much the setting matters.
+         */
+        Differing: {
+            /** Name */
+            name: string;
+            /** Before */
+            before: string[];
+            /** After */
+            after: string[];
         };
         /**
          * Draft
@@ -1663,6 +1814,15 @@ export interface components {
              * @description The dates when the figures were recorded, UTC
              */
             dates: string[];
+        };
+        /** Page[AttemptCounters] */
+        Page_AttemptCounters_: {
+            /** Items */
+            items: components["schemas"]["AttemptCounters"][];
+            /** Offset */
+            offset: number;
+            /** More */
+            more: boolean;
         };
         /** Page[Attempt] */
         Page_Attempt_: {
@@ -2721,6 +2881,31 @@ export interface components {
             p: number | null;
             /** P Adjusted */
             p_adjusted: number | null;
+            /** @description What goes along with the difference; None for `the same` and `cannot tell` */
+            why: components["schemas"]["Why"] | null;
+        };
+        /**
+         * Why
+         * @description What goes along with a verdict. No cause is claimed.
+         */
+        Why: {
+            /** Differences */
+            differences: components["schemas"]["Differing"][];
+            /**
+             * Figures
+             * @description By how much of the difference each may explain, largest first
+             */
+            figures: components["schemas"]["Along"][];
+            /**
+             * Looked At
+             * @description Number of figures that were tested together
+             */
+            looked_at: number;
+            /**
+             * Too Few
+             * @description Number of figures that were measured in too few units for a test
+             */
+            too_few: number;
         };
     };
     responses: never;
@@ -2729,7 +2914,9 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Along = components['schemas']['Along'];
 export type Attempt = components['schemas']['Attempt'];
+export type AttemptCounters = components['schemas']['AttemptCounters'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
@@ -2741,10 +2928,12 @@ export type Claim = components['schemas']['Claim'];
 export type ClaimCase = components['schemas']['ClaimCase'];
 export type Claims = components['schemas']['Claims'];
 export type Comparison = components['schemas']['Comparison'];
+export type CounterFigure = components['schemas']['CounterFigure'];
 export type CustomFileRecord = components['schemas']['CustomFileRecord'];
 export type DatasetRecord = components['schemas']['DatasetRecord'];
 export type Deciding = components['schemas']['Deciding'];
 export type Difference = components['schemas']['Difference'];
+export type Differing = components['schemas']['Differing'];
 export type Draft = components['schemas']['Draft'];
 export type DraftCell = components['schemas']['DraftCell'];
 export type ExcludedCell = components['schemas']['ExcludedCell'];
@@ -2761,6 +2950,7 @@ export type Mistake = components['schemas']['Mistake'];
 export type NoVerdict = components['schemas']['NoVerdict'];
 export type Operation = components['schemas']['Operation'];
 export type Origin = components['schemas']['Origin'];
+export type PageAttemptCounters = components['schemas']['Page_AttemptCounters_'];
 export type PageAttempt = components['schemas']['Page_Attempt_'];
 export type PageCellArtifacts = components['schemas']['Page_CellArtifacts_'];
 export type PageCellFigures = components['schemas']['Page_CellFigures_'];
@@ -2791,6 +2981,7 @@ export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Verdict = components['schemas']['Verdict'];
+export type Why = components['schemas']['Why'];
 export type $defs = Record<string, never>;
 export interface operations {
     runs_api_runs_get: {
@@ -3014,6 +3205,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_PodUsage_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    counters_api_counters_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
+                run: string;
+                attempt?: string | null;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AttemptCounters_"];
                 };
             };
             /** @description Validation Error */
@@ -3502,6 +3728,7 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
 export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["floor", "client-bound", "service-bound", "unlike"];
+export const alongKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Along"]["kind"]> = ["phase", "pods", "counter"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];

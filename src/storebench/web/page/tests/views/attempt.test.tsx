@@ -1,15 +1,17 @@
 import { cleanup, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Attempt } from "../../src/api/types";
+import type { Attempt, CounterFigure } from "../../src/api/types";
 import { AttemptView } from "../../src/views/attempt/AttemptView";
 import { ATTEMPT, BULK, CELL, NO_CHOICE, RUN, TURN } from "../data";
 import { DIVIDED, part, SERVER } from "../partsData";
 
 let attempt: Attempt;
 let asked: string[];
+let counters: Record<string, CounterFigure>;
 
 beforeEach(() => {
   asked = [];
+  counters = {};
   vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, search } = new URL(address);
     asked.push(`${pathname.split("/").at(-1)}${search}`);
@@ -18,6 +20,8 @@ beforeEach(() => {
     if (pathname.endsWith("/turns")) return page([TURN]);
     if (pathname.endsWith("/pods"))
       return page([part(0), part(1), part(2, { waited_s: 0, client_bound: true }), SERVER]);
+    if (pathname.endsWith("/counters"))
+      return page(Object.keys(counters).length ? [{ ...CELL, attempt_id: "a", counters }] : []);
     return page([{ ...CELL, operation: "write", attempt, phases: { connect: 0.5, operation: 1.5 } }]);
   });
 });
@@ -52,5 +56,47 @@ describe("an attempt of several pods", () => {
     await screen.findByRole("heading", { name: "Write: where the time went" });
     expect(screen.queryByText("Parts")).toBeNull();
     expect(asked.some((path) => path.startsWith("pods"))).toBe(false);
+  });
+});
+
+const figure = (unit: string, before: number, after: number, kind = "counter"): CounterFigure => ({
+  unit,
+  kind,
+  before,
+  after,
+  difference: after - before,
+  unknown: null,
+});
+
+describe("the counters of an attempt's server", () => {
+  it("are listed with their differences, and what the server does not say with its reason", async () => {
+    attempt = ATTEMPT;
+    const unknown = { unit: "", kind: "counter", before: null, after: null, difference: null };
+    counters = {
+      merges: figure("", 12, 14),
+      merge_s: figure("s", 0.25, 1.5),
+      store_bytes: figure("bytes", 3_000_000, 1_000_000, "gauge"),
+      gc_s: { ...unknown, unknown: "Elasticsearch refused: no rights" },
+      rejections: { ...unknown, unknown: "Elasticsearch refused: no rights" },
+    };
+    show();
+    const card = await screen.findByRole("region", { name: "Counters" });
+    const lines = within(card).getAllByRole("row").slice(1);
+    expect(lines.map((line) => line.textContent)).toEqual([
+      "mergescounter12142",
+      "merge_scounter0.250 s1.50 s1.25 s",
+      "store_bytesgauge3.00 MB1.00 MB-2.00 MB",
+    ]);
+    expect(card.textContent).toContain("No values of gc_s, rejections: Elasticsearch refused: no rights.");
+    expect(asked.filter((path) => path.startsWith("counters"))).toEqual([
+      `counters?run=${encodeURIComponent(RUN.id)}&attempt=a&limit=100&offset=0`,
+    ]);
+  });
+
+  it("have no card without counters", async () => {
+    attempt = ATTEMPT;
+    show();
+    await screen.findByRole("heading", { name: "Write: where the time went" });
+    expect(screen.queryByText("Counters")).toBeNull();
   });
 });

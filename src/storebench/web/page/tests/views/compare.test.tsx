@@ -51,6 +51,45 @@ it("says why a verdict cannot tell, and how many repeats would do", () => {
   expect(screen.getByText("B has none")).toBeTruthy();
 });
 
+it("lists on request what goes along with a difference, figures that may explain most of it first", () => {
+  const figure = { unit: "s", ratio: 9, ratio_low: 8.5, ratio_high: 9.5, p_adjusted: 0.001, share: 0.8 };
+  const why: Verdict["why"] = {
+    differences: [{ name: "server_settings.refresh", before: ["30s"], after: ["1s"] }],
+    figures: [
+      {
+        ...figure,
+        kind: "counter",
+        name: "refreshes",
+        unit: "",
+        ratio: null,
+        ratio_low: null,
+        ratio_high: null,
+        share: null,
+        median_before: 0,
+        median_after: 8,
+      },
+      { ...figure, kind: "phase", name: "barrier", median_before: 0.1, median_after: 0.9 },
+    ],
+    looked_at: 7,
+    too_few: 2,
+  };
+  const verdicts = [
+    { ...ONE, verdict: "worse" as const, why },
+    { ...ONE, cell_key: "other" },
+  ];
+  render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts }} />);
+  const [folded, ...more] = screen.getAllByText("goes along with");
+  expect(more).toEqual([]);
+  const details = folded?.closest("details") as HTMLDetailsElement;
+  expect(details.open).toBe(false);
+  expect([...details.querySelectorAll("li")].map((line) => line.textContent)).toEqual([
+    "differs: server_settings.refresh: 30s → 1s",
+    "counter refreshes: 0 → 8",
+    "phase barrier: 100 ms → 900 ms, B / A 9.000 (8.500 to 9.500), covers 80 % of the difference",
+    "2 of 7 figures that vary differ; 2 more have too few repeats",
+  ]);
+});
+
 it("shows the means that the ratio is made of, which medians are not", () => {
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={FOUND} />);
   const texts = () =>

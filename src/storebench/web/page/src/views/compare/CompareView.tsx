@@ -289,7 +289,7 @@ function takenOf(
   pair: Verdict | NoVerdict,
   names: string[],
 ): Record<string, unknown> {
-  const { remarks, axes, origin_before, origin_after, ...verdict } = pair;
+  const { remarks, axes, origin_before, origin_after, why, ...verdict } = { why: null, ...pair };
   return {
     ...verdict,
     ...columns(study, pair, names),

@@ -15,6 +15,7 @@ import {
 import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
 import { alignedRows, compared, NONE, ratioText } from "../../model/units";
+import { whyLines } from "../../model/why";
 import { Lead } from "../../ui/Lead";
 import { Reason } from "../../ui/Reason";
 import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
@@ -77,6 +78,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
             <td className={`sb-verdict sb-${verdict.verdict.replace(" ", "-")}`}>
               {labelText(verdict)}
               <Reason text={verdict.reason} />
+              <Why of={verdict.why} units={comparison.units} />
             </td>
             <NumberCells of={numbers[index]} />
             {remarks(verdict.remarks)}
@@ -94,6 +96,21 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
         ))}
       </ScrollTable>
     </>
+  );
+}
+
+/** Show on request what differs together with a verdict. */
+function Why({ of, units }: { of: Verdict["why"]; units: string }) {
+  if (!of) return null;
+  return (
+    <details>
+      <summary>goes along with</summary>
+      <ul className="sb-reason">
+        {whyLines(of, units).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
