@@ -239,8 +239,8 @@ e2e-deploy: up ## Run the end-to-end tests of deploy/kubernetes: a run with its 
 	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_policies.py tests/e2e/test_secrets.py
 
 .PHONY: e2e-compose
-e2e-compose: setup $(COMPOSE) $(ENGINE) ## Test docker-compose.yaml with a Docker Engine of its own and stand-ins for the images (about 40 minutes)
-	local/compose/engine $(PYTEST) tests/compose
+e2e-compose: setup $(COMPOSE) $(ENGINE) services $(IMAGES) $(SERVER_IMAGES) ## Test docker-compose.yaml with a Docker Engine of its own and stand-ins for the images: the quick run of each study (about two hours; STUDY=NAME: only of this study)
+	local/compose/engine $(PYTEST) tests/compose $(if $(STUDY),-k "$(STUDY)")
 
 .PHONY: drills
 drills: setup $(E2E_PARTS) servers-ozone servers-postgresql up ## Cause faults, fill a grid step by step, and show the outcome of each

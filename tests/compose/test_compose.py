@@ -6,17 +6,20 @@ import httpx
 import psycopg
 import pytest
 
+from storebench.study import studies
+
 DEFAULT_ROWS = 20_000
 DEFAULT_STORES = (
     *("mongodb", "elasticsearch", "delta-rs", "delta-spark"),
     *("delta-standalone", "delta-kernel", "null"),
 )
 ONLY_READ = ("delta-standalone", "delta-kernel")
+DEFAULT_STUDY = "bulk_write_read"
 pytestmark = pytest.mark.timeout(5400)  # the first one waits for builds, the start and the default run
 
 
-def results(compose):
-    """Return the rows in the results database through its published port."""
+def results(compose, study=DEFAULT_STUDY):
+    """Return the rows of a study in the results database through its published port."""
     settings = compose.settings()
     with psycopg.connect(
         host="127.0.0.1",
@@ -26,7 +29,8 @@ def results(compose):
         dbname="storebench",
     ) as connection:
         return connection.execute(
-            "SELECT store, operation, rows, status FROM storebench.bulk_write_read ORDER BY started_at"
+            "SELECT store, operation, rows, status, error FROM storebench.results WHERE study = %s ORDER BY started_at",
+            [study],
         ).fetchall()
 
 
@@ -39,7 +43,18 @@ def test_each_row_of_the_default_run_is_verified(compose):
         for store in DEFAULT_STORES
         for operation in (("read",) if store in ONLY_READ else ("read", "write"))
     }
-    assert {row[2:] for row in rows} == {(DEFAULT_ROWS, "verified")}
+    assert {row[2:] for row in rows} == {(DEFAULT_ROWS, "verified", None)}
+
+
+@pytest.mark.parametrize("study", sorted(set(studies.names()) - {DEFAULT_STUDY}))
+def test_each_row_of_a_study_s_quick_run_is_verified(compose, study):
+    """The runs use volumes, the cluster's DNS, and provisioned servers from the stand-ins of publishers' images."""
+    done = compose("run", "--rm", "bench", "run", "--study", study, "--preset", "quick", timeout=3600)
+    assert "run success" in done.stdout
+    rows = results(compose, study)
+    known = studies.find(study)
+    assert {row[0] for row in rows} == set(known.preset("quick").params.get("stores", known.unnamed_stores))
+    assert {row[3:] for row in rows} == {("verified", None)}
 
 
 def test_the_results_page_is_served(compose):
@@ -72,6 +87,13 @@ def test_pods_do_not_reach_the_results(compose):
     address = compose.run("docker", "inspect", "--format", template, postgres).stdout.strip()
     assert reaches(f"{compose.settings()['STOREBENCH_SUBNET_PREFIX']}.11", 7070)
     assert not reaches(address, 5432)
+
+
+def test_airflow_s_image_lists_the_images_of_a_study(compose):
+    """As prepare asks, before there are settings."""
+    image = f"storebench/airflow:{compose.settings()['STOREBENCH_VERSION']}"
+    alone = ("docker", "run", "--rm", "--network", "none", "--entrypoint", "storebench", image)
+    assert compose.run(*alone, "images", "--study", "map_formats").stdout == "formats\n"
 
 
 def test_settings_are_private(compose):

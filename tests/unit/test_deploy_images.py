@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from storebench.cli import main
 from storebench.planning import images
 from storebench.servers import topology
 from storebench.study import studies
@@ -63,25 +65,29 @@ def test_the_how_to_names_the_images_of_each_study(study):
     assert row in HOW_TO.read_text().splitlines(), f"{HOW_TO.name} needs the row {row}"
 
 
+@pytest.mark.parametrize("study", SHIPPED)
+def test_the_page_of_docker_compose_names_the_images_of_each_study(study):
+    row = f"| `{study}` | {', '.join(f'`{one}`' for one in sorted(SHIPPED[study]))} | "
+    lines = (ROOT / "docs/how-to/docker-compose.md").read_text().splitlines()
+    assert any(line.startswith(row) for line in lines), f"docker-compose.md needs a row {row}"
+
+
 def test_two_images_suffice_for_the_default_stores():
     study = studies.find("bulk_write_read")
     assert images.of_pods(study, study.unnamed_stores) == {"python", "jvm"}
     assert "`python` and `jvm` suffice for the default stores of `bulk_write_read`" in HOW_TO.read_text()
 
 
-def test_docker_compose_names_the_images_that_it_builds():
-    """Compose may lack images: docs/how-to/docker-compose.md lists the stores that it can measure, and another test compares the list."""
-    (loop,) = re.findall(r"for name in (.*); do\n +build ", (ROOT / "deploy/compose/prepare").read_text())
-    built = set(loop.split())
-    assert built <= NEEDED, f"deploy/compose/prepare builds {built - NEEDED}, which no shipped study needs"
-    template = (ROOT / "deploy/compose/env.template").read_text()
-    settings = dict(re.findall(r"^(STOREBENCH_IMAGE_\w+)=@image (\S+)$", template, re.MULTILINE))
-    assert settings == {variable_of(one).removeprefix("AIRFLOW_VAR_"): one for one in built}
-    compose = yaml.safe_load((ROOT / "docker-compose.yaml").read_text())
-    told = {name for name in compose["x-airflow"]["environment"] if name.startswith(VARIABLE)}
-    assert told == {variable_of(one) for one in built}
-    imported = re.findall(r"\w+", compose["services"]["kubernetes"]["labels"]["storebench.images"])
-    assert set(imported) == set(settings)
+def test_docker_compose_builds_the_listed_images():
+    """deploy/compose/prepare names no image itself: `storebench images` lists them, and images.env names them for Airflow."""
+    listed = CliRunner().invoke(main, ["images"])
+    assert (listed.exit_code, listed.output.split()) == (0, sorted(NEEDED))
+    one = CliRunner().invoke(main, ["images", "--study", "map_formats", "--study", "parquet_copy"])
+    assert one.output.split() == sorted(SHIPPED["map_formats"] | SHIPPED["parquet_copy"])
+    assert 'storebench "$airflow" images "${studies[@]}"' in (COMPOSE / "prepare").read_text()
+    for place in (COMPOSE / "prepare", COMPOSE / "env.template", ROOT / "docker-compose.yaml"):
+        named = re.findall(r"STOREBENCH_IMAGE_[A-Z]\w*", place.read_text())
+        assert not named, f"{place.name} names {named}: images.env does"
 
 
 @pytest.mark.parametrize("image", sorted(NEEDED))

@@ -9,15 +9,18 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
-from local.stack import cgroup, nodes, pki, render
+from local.stack import cgroup, environment, nodes, parts, pki, render, services
 from local.stack.secrets import write_private
-from local.stack.settings import PORTS, Settings
+from local.stack.settings import OWN_SERVERS, PORTS, Settings
 
 STATE = Path("/var/lib/rancher/k3s")
 IMAGES = STATE / "agent" / "images"
 BINARIES = Path("/usr/local/bin")
 # What a kubelet wants the kernel to be set to. In this container it may not, and the machine's settings are to stay as they are.
 SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1}
+# The image of the pod that makes and removes the folders of volumes: any image with a shell.
+HELPER = "AIRFLOW_VAR_STOREBENCH_IMAGE_PYTHON"
+APPLY = 'until kubectl --kubeconfig="$0" apply --filename="$1"; do sleep 0.5; done'
 IMPORT = f"""
 until ctr --address "$0" version > /dev/null 2>&1; do sleep 0.2; done
 for archive in /opt/storebench/pause.tar {IMAGES}/*.tar; do
@@ -46,12 +49,16 @@ def network(settings: Settings) -> str:
 
 def processes(settings: Settings) -> dict[str, object]:
     project = render.project(settings)
-    parts = {name: part for name, part in project["processes"].items() if part["namespace"] == "kubernetes"}
-    del parts["cluster"]  # k3s leaves that to its user
-    parts["images"]["entrypoint"] = ["sh", "-euc", IMPORT, str(settings.run / "containerd.sock")]
-    for part in parts.values():
-        part["working_dir"] = "/"
-    return {**project, "processes": parts}
+    wanted = ("kubernetes", parts.SERVICES)
+    processes = {name: one for name, one in project["processes"].items() if one["namespace"] in wanted}
+    del processes["cluster"]  # k3s leaves that to its user
+    processes["images"]["entrypoint"] = ["sh", "-euc", IMPORT, str(settings.run / "containerd.sock")]
+    folder = settings.run / "kubernetes"
+    apply = ["sh", "-uc", APPLY, str(folder / "admin.kubeconfig"), str(folder / "services.yaml")]
+    processes["services"] |= {"entrypoint": apply, "depends_on": {}}
+    for process in processes.values():
+        process |= {"working_dir": "/", "disabled": False}
+    return {**project, "processes": processes}
 
 
 def admin_kubeconfig(settings: Settings) -> str:
@@ -83,18 +90,22 @@ def main() -> None:
         ports={name: 10000 + port for name, port in (PORTS | nodes.Node(1).ports).items()}
         | {"kubernetes": 6443},
         bridge="cni0",
-        own=frozenset({"s3", "mongodb", "elasticsearch"}),
+        own=frozenset(OWN_SERVERS) - {"kubernetes"},
     )
     object.__setattr__(settings, "address_of_node", options.node_ip)
     shutil.rmtree(settings.run, ignore_errors=True)  # the cluster is made anew at each start
     for folder in (settings.log, settings.run / "bin", settings.run / "pki"):
         folder.mkdir(parents=True, exist_ok=True)
-    for name, program in render.CLUSTER.items():
+    for name, program in {**render.CLUSTER, **{name: name for name in render.OTHERS}}.items():
         (settings.run / "bin" / name).symlink_to(BINARIES / program)
     pki.write_certificates(settings.run / "pki", settings)
     pki.write_kubeconfigs(settings)
-    for name in ("containerd.toml", "kubelet.yaml"):
+    for name in ("containerd.toml", "kubelet.yaml", "Corefile", "services.yaml"):
         write_private(settings.run / "kubernetes" / name, render.template(name, settings))
+    services.write(settings, environment.NAMESPACE)
+    services.write_helper(settings, os.environ.get(HELPER, ""))
+    (settings.run / "kubernetes" / "resolv.conf").unlink()
+    (settings.run / "kubernetes" / "resolv.conf").symlink_to("services.resolv.conf")
     write_private(settings.run / "kubernetes" / "cni" / "storebench.conflist", network(settings))
     write_private(settings.run / "process-compose.yaml", json.dumps(processes(settings)))
     write_private(Path(os.environ["K3S_KUBECONFIG_OUTPUT"]), admin_kubeconfig(settings))

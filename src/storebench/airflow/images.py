@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from airflow.sdk import Variable
 
 from storebench.errors import SpecError
+from storebench.planning.checks import COMPOSE, embedded_parts
 
 
 def image(name: str) -> str:
@@ -29,21 +30,31 @@ def named(name: str) -> str | None:
 
 
 def check(names: Iterable[str]) -> None:
-    """Check that an Airflow Variable names each of these images. Raises SpecError with the commands that build a missing image.
+    """Check that an Airflow Variable names each of these images. Raises SpecError with the commands that build the missing images.
 
     The image of a server has a name such as `servers_api`.
     """
     lacking = sorted({name for name in names if named(name) is None})
     if lacking:
         folders = {name: name.replace("servers_", "servers/", 1).replace("_", "-") for name in lacking}
-        advice = "; ".join(
-            f"`images/build {folder} --tag REGISTRY/storebench-{folder.replace('/', '-')}:TAG --push`, then {_variable(name)}"
-            for name, folder in folders.items()
-        )
-        raise SpecError(
-            f"No image is known for {', '.join(folders.values())}. Build and push each image, and name the image by an Airflow Variable:"
-            f" {advice}"
-        )
+        advice = _advice_in_compose if COMPOSE in embedded_parts() else _advice
+        raise SpecError(f"No image is known for {', '.join(folders.values())}. {advice(folders)}")
+
+
+def _advice(folders: Mapping[str, str]) -> str:
+    """Return what to do on a cluster. `folders`: the folders of the missing images by name."""
+    commands = "; ".join(
+        f"`images/build {folder} --tag REGISTRY/storebench-{folder.replace('/', '-')}:TAG --push`, then {_variable(name)}"
+        for name, folder in folders.items()
+    )
+    return f"Build and push each image, and name the image by an Airflow Variable: {commands}"
+
+
+def _advice_in_compose(folders: Mapping[str, str]) -> str:
+    return (
+        f"Build each image: `deploy/compose/prepare --images {','.join(folders.values())}`,"
+        " then `docker compose up --wait`. Then start the run again"
+    )
 
 
 def _variable(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from storebench.cli import claims, comparing, database, disk, new, pods, publish, results, runs
+from storebench.cli import claims, comparing, database, disk, images, new, pods, publish, results, runs
 from storebench.errors import SpecError, StorebenchError
 from storebench.version import code_version
 
@@ -46,7 +46,7 @@ def main() -> None:
     """Measures storage engines on Kubernetes."""
 
 
-for _module in (pods, runs, results, comparing, publish, claims, database, disk):
+for _module in (pods, runs, results, comparing, publish, claims, database, disk, images):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -53,7 +53,7 @@ def run(
     Parameters that are not given have the DAG's defaults. Ctrl-C ends the command, not the run.
     """
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
-    from storebench.planning.checks import has_embedded_cluster
+    from storebench.planning.checks import on_one_machine
     from storebench.planning.conf import axis_values_of, conf_of, replaced
     from storebench.planning.params import grid_of, run_values
     from storebench.results.database.repository import Repository
@@ -64,7 +64,7 @@ def run(
     if not (options["clients"] or axes):
         preset = preset or next(iter(chosen_study.presets), None)
     chosen = chosen_study.preset(preset) if preset else None
-    embedded = has_embedded_cluster()
+    embedded = on_one_machine()
     asked = {**options, **axis_values_of(" ".join(axes), chosen_study)}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     # raises SpecError for invalid parameters before the run starts

@@ -16,6 +16,7 @@ from storebench.study.run_params import RunParams
 
 # The environment variable with the parts of the embedded stack that this process can use, separated by spaces.
 EMBEDDED = "STOREBENCH_EMBEDDED"
+COMPOSE = "compose"  # in that variable: the cluster of Docker Compose, which no run starts
 # The disk space that a run needs, divided by the dataset's size: the dataset, and a store's copy with indexes and journals.
 DISK_FACTOR = 4
 
@@ -28,6 +29,11 @@ def embedded_parts() -> frozenset[str]:
 def has_embedded_cluster() -> bool:
     """Return whether pods run on the cluster of the embedded stack, which is one machine."""
     return "kubernetes" in embedded_parts()
+
+
+def on_one_machine() -> bool:
+    """Return whether pods run on a cluster that is one machine: the embedded stack's, or Docker Compose's."""
+    return has_embedded_cluster() or COMPOSE in embedded_parts()
 
 
 def not_addressed(study: Study, cells: Iterable[Cell], bucket: str) -> dict[Cell, str]:
@@ -94,12 +100,12 @@ def check_disk(dataset_bytes: int) -> None:
 
 
 def check_volumes(servers: str, volumes_bytes: int) -> None:
-    """Raise SpecError if the volumes of a run's servers need more than the free disk of the embedded cluster, where the disk is known.
+    """Raise SpecError if the volumes of a run's servers need more than the free disk of a cluster that is one machine, where the disk is known.
 
     The cluster's volumes are folders on one disk, without a limit: the servers would fill the disk for all parts of the stack.
     """
     path = os.environ.get("STOREBENCH_DISK_PATH")
-    if not path or not has_embedded_cluster():
+    if not path or not on_one_machine():
         return
     free = shutil.disk_usage(path).free
     if volumes_bytes > free:

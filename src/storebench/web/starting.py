@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Query
 from storebench.answers.starting import Draft, DraftCell, Form, FormField, Mistake, Preset, Section
 from storebench.errors import SpecError
 from storebench.fields import Field, Flag, Values
-from storebench.planning.checks import check_disk, has_embedded_cluster
+from storebench.planning.checks import check_disk, on_one_machine
 from storebench.planning.conf import conf_of, replaced
 from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
@@ -34,7 +34,7 @@ router = APIRouter()
 @router.get("/api/form")
 def form(dag: GridDagDep) -> Form:
     """Return the form of a study's DAG."""
-    embedded = has_embedded_cluster()
+    embedded = on_one_machine()
     return Form(
         sections=[
             Section(title=title, fields=[_field(dag.study, name, field) for name, field in fields.items()])

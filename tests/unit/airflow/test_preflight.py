@@ -15,6 +15,7 @@ from storebench.attempt import disk
 from storebench.errors import SpecError
 from storebench.planning.checks import check_disk
 from storebench.servers import stand_ins
+from storebench.study import studies
 from tests.unit.example import STUDY
 
 ROOT = Path(__file__).parents[3]
@@ -247,6 +248,24 @@ def test_images_that_no_variable_names_are_refused_before_a_pod_is_made(monkeypa
     preflight.check_images(STUDY, ["mongodb", "null"])
     with pytest.raises(SpecError, match=r"No image is known for jvm, servers/api\."):
         preflight.check_images(STUDY, ["mongodb", "delta-spark"], {"servers_api"})
+    monkeypatch.setenv("STOREBENCH_EMBEDDED", "compose")
+    with pytest.raises(SpecError, match=r"`deploy/compose/prepare --images jvm,servers/api`, then"):
+        preflight.check_images(STUDY, ["mongodb", "delta-spark"], {"servers_api"})
+
+
+def test_docker_compose_starts_volumes_and_servers_without_a_program_that_wakes_them(monkeypatch):
+    monkeypatch.delenv(preflight.WAKE, raising=False)
+    monkeypatch.setattr(images, "named", {"servers_agent": "storebench/servers-agent:1"}.get)
+    asked = (
+        studies.find("column_scan"),
+        ["mariadb@one", "numpy-memmap"],
+        {"mariadb@one": {"servers_mariadb"}},
+    )
+    monkeypatch.setenv("STOREBENCH_EMBEDDED", "compose")
+    preflight.check_embedded(*asked)
+    monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes")
+    with pytest.raises(SpecError, match="make up"):
+        preflight.check_embedded(*asked)
 
 
 @pytest.mark.parametrize("manifest", sorted((ROOT / "deploy" / "servers").glob("*/*/*.yaml")), ids=str)

@@ -511,6 +511,7 @@ def test_servers_whose_pods_kubernetes_would_refuse_are_refused_in_its_words(
     ("embedded", "size", "fits"),
     [
         ("kubernetes s3", "1000000Gi", False),
+        ("compose", "1000000Gi", False),
         ("kubernetes s3", "1Mi", True),
         ("s3", "1000000Gi", True),  # on the user's own cluster its volumes are not on this disk
     ],

@@ -124,10 +124,47 @@ def test_the_settings_are_those_of_the_embedded_stack(published, tmp_path):
             assert here[name] == value, name
 
 
+def test_each_published_image_has_a_version_and_a_digest(published):
+    images = {service["image"] for service in published["services"].values()}
+    own = {image for image in images if image.startswith("storebench/")}
+    assert len(own) == 1
+    for image in images - own:
+        assert re.fullmatch(r"[a-z0-9./-]+:v?\d+\.[\w.-]+@sha256:[0-9a-f]{64}", image), image
+
+
+def test_airflow_and_kubernetes_know_the_images_that_prepare_has_built(published, tmp_path):
+    """Kubernetes gets the names so that its container, which imports the images at its start, is replaced with them."""
+    (tmp_path / "images.env").write_text(
+        "AIRFLOW_VAR_STOREBENCH_IMAGE_SERVERS_API=storebench/servers-api:1\n"
+    )
+    env = tmp_path / "env"
+    env.write_text(TEMPLATE.read_text().replace("./deploy/compose/images", str(tmp_path)))
+    done = compose("--profile", "*", "config", env=env)
+    services = yaml.safe_load(done.stdout)["services"]
+    told = {
+        name
+        for name, one in services.items()
+        if "storebench/servers-api:1" in (one.get("environment") or {}).values()
+    }
+    airflow = {
+        name for name, one in published["services"].items() if one["image"].startswith("storebench/airflow")
+    }
+    assert told == {*airflow, PRIVILEGED}
+
+
+def test_the_cluster_has_dns_and_volumes_and_a_node_for_both(published):
+    command = published["services"][PRIVILEGED]["command"]
+    (disabled,) = (
+        option.partition("=")[2].split(",") for option in command if option.startswith("--disable=")
+    )
+    assert {"coredns", "local-storage"}.isdisjoint(disabled)
+    assert not any(option.startswith("--node-taint") for option in command), "k3s' DNS would not tolerate it"
+
+
 def test_prepare_says_what_it_takes():
     script = str(ROOT / "deploy" / "compose" / "prepare")
     done = subprocess.run([script, "--help"], check=True, capture_output=True, text=True)
-    for option in ("--env", "--archives", "--base", "--ca-bundle"):
+    for option in ("--study", "--images", "--env", "--archives", "--base", "--pod-base", "--ca-bundle"):
         assert option in done.stdout
     wrong = subprocess.run([script, "--fast"], check=False, capture_output=True, text=True)
     assert (wrong.returncode, "unknown option --fast" in wrong.stderr) == (2, True)

@@ -23,7 +23,7 @@ SERVERS = {
         "Elasticsearch",
         [
             (CHECKOUT / "local" / "elasticsearch" / "pom.xml", r"<elasticsearch.version>(.*?)<"),
-            (CHECKOUT / "docker-compose.yaml", r"image: elasticsearch:(\S+)"),
+            (CHECKOUT / "docker-compose.yaml", r"/elasticsearch:([\d.]+)@sha256"),
         ],
     ),
     "apache/hadoop": (

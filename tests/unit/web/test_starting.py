@@ -72,14 +72,15 @@ def test_a_form_has_no_words_that_are_about_airflows_own():
     assert "Advanced Options" not in stores.text and "Backfill" not in stores.text
 
 
-def test_a_preset_has_the_sizes_of_where_it_is(monkeypatch):
+@pytest.mark.parametrize("place", ["kubernetes", "compose"])
+def test_a_preset_has_the_sizes_of_where_it_is(monkeypatch, place):
     preset = replace(STUDY, presets={})
     assert starting.form(as_kept(preset)).presets == []
     study = find("bulk_write_read")
     small = [name for name, one in study.presets.items() if one.embedded]
     asked = {one.name: one.params for one in starting.form(as_kept(study)).presets}
     assert all("embedded" not in one.description for one in starting.form(as_kept(study)).presets)
-    monkeypatch.setenv("STOREBENCH_EMBEDDED", "kubernetes")
+    monkeypatch.setenv("STOREBENCH_EMBEDDED", place)
     embedded = {one.name: one.params for one in starting.form(as_kept(study)).presets}
     told = [
         one.name for one in starting.form(as_kept(study)).presets if "1g instead of 4g" in one.description
