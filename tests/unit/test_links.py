@@ -12,8 +12,8 @@ SOURCES = ("bench", "dags", "deploy", "images", "local", "plugins", "sql", "src"
 FOLDERS = (*SOURCES, "docs", "requirements")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
-# Of files that a reader makes: a word in capitals stands for a name.
-MADE = re.compile(r"[/-](NAME|STORE|STUDY|TOPOLOGY)\b|first_study")
+# Of files that a reader makes: a word in capitals stands for a name. `deploy/compose/prepare` makes the folder of images.
+MADE = re.compile(r"[/-](NAME|STORE|STUDY|TOPOLOGY)\b|first_study|^deploy/compose/images$")
 DOCS_PATH = re.compile(r"\bdocs/[\w./-]+\.md|\bdocs/decisions/\d{4}")
 
 
