@@ -45,6 +45,7 @@ COLUMNS = frozenset(
     [
         *FIGURES,
         "run",
+        "tags",
         "study",
         "store",
         "client",

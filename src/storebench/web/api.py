@@ -66,6 +66,7 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
 Integer = Annotated[int, Query(ge=0, le=MOST_INTEGER)]
 Text = Annotated[str, Query(max_length=500)]
+Tags = Annotated[list[Text] | None, Query(description="Only runs with all these tags")]
 Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
     Query(description="NAME=VALUE: only cells with this value on this axis"),
@@ -90,10 +91,16 @@ def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
 
 @app.get("/api/runs")
 def runs(
-    read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
+    read: ReadingDep,
+    states: StatesDep,
+    dag: Text | None = None,
+    tag: Tags = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> Runs:
-    """List the runs of all DAGs, or of one DAG, newest first."""
-    page = _page(Run, current(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    """List the runs of all DAGs, or of one DAG, newest first. `latest` does not depend on the tags."""
+    rows = read.runs_page(limit + 1, offset, dag, tag or ())
+    page = _page(Run, current(read, states, rows), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 

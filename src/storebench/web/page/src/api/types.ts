@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Runs
-         * @description List the runs of all DAGs, or of one DAG, newest first.
+         * @description List the runs of all DAGs, or of one DAG, newest first. `latest` does not depend on the tags.
          */
         get: operations["runs_api_runs_get"];
         put?: never;
@@ -2149,6 +2149,12 @@ export interface components {
             params: {
                 [key: string]: unknown;
             };
+            /**
+             * Tags
+             * @description Labels that users gave to the run
+             * @default []
+             */
+            tags: string[];
             /** Stores */
             stores: string[];
             /**
@@ -2797,6 +2803,8 @@ export interface operations {
         parameters: {
             query?: {
                 dag?: string | null;
+                /** @description Only runs with all these tags */
+                tag?: string[] | null;
                 limit?: number;
                 offset?: number;
             };
