@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
-from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
@@ -29,7 +29,7 @@ from storebench.fields import UNSTORABLE
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
 from storebench.results.statistics.verdicts import MARGIN
-from storebench.web import comparing, filling, page_files, starting
+from storebench.web import comparing, filling, metrics, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Sort
@@ -299,6 +299,10 @@ def grid(dag: GridDagDep, params: Annotated[str, starting.PARAMS] = "{}") -> Gri
 
 app.include_router(comparing.router)
 app.include_router(starting.router)
+# Not included as the others: the app's own dependency would refuse the token of the metrics
+_with_token = APIRouter(dependency_overrides_provider=app)
+_with_token.add_api_route("/metrics", metrics.metrics, include_in_schema=False)
+app.router.routes.extend(_with_token.routes)
 
 
 @app.get("/static/{name}", include_in_schema=False)
