@@ -46,6 +46,7 @@ def test_a_runs_tags_are_kept_changed_filtered_and_exported(
     listed = command("runs", "--tag", "release:1.2", "--tag", "after")
     assert tagged in listed and other not in listed and "after, release:1.2" in listed
     assert queries.runs(5, tags=["nightly"]) == []
+    assert '"[""after"", ""release:1.2""]"' in command("results", "--run", tagged, "--format", "csv")
     assert {tuple(row["tags"]) for row in queries.results(run=tagged)} == {("after", "release:1.2")}
     with queries._cursor() as cursor:
         found = cursor.execute(f"SELECT run FROM storebench.{STUDY} WHERE 'after' = ANY(tags)").fetchall()
