@@ -2,8 +2,8 @@
 include local/setup.mk
 
 # make would ignore a misspelled variable, and the run would measure something else than requested.
-OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY
-OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS MINUTES OUT PASSES RUN SECONDS UPGRADE WITH
+OF_RUN := AXES CLIENTS DATASET PARAMS PRESET REPEATS ROWS SEED STORES STUDY TAGS
+OF_OTHERS := BY CELLS CLIENT CONFIGURATIONS DATABASE EDGE INPUTS MINUTES OUT PASSES PODS RUN SECONDS UPGRADE WITH
 VARIABLES := $(OF_RUN) $(if $(filter run,$(MAKECMDGOALS)),,$(OF_OTHERS))
 SETTINGS := STOREBENCH_% AIRFLOW_% KUBECONFIG VENV PROGRESS
 typed := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
@@ -30,7 +30,8 @@ REPORTS := $(STOREBENCH_HOME)/log/tests
 tests = $(PYTEST) --junitxml=$(REPORTS)/$(1).xml tests/$(1)
 options = $(foreach option,$(1),$(if $($(option)),--$(shell echo $(option) | tr A-Z_ a-z-) "$($(option))"))
 axes = $(foreach axis,$(AXES),--axis '$(axis)')
-OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS) $(axes) $(foreach param,$(PARAMS),--param '$(param)')
+OPTIONS := $(call options,STUDY PRESET DATASET ROWS SEED STORES CLIENTS REPEATS) $(axes) $(foreach tag,$(TAGS),--tag '$(tag)') \
+	$(foreach param,$(PARAMS),--param '$(param)')
 
 COMPILE = $(STOREBENCH_HOME)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make requirements" $(if $(UPGRADE),--upgrade)
@@ -57,6 +58,7 @@ help: ## Show this list
 #:   make run STUDY=bulk_write_read STORES=mongodb,null CLIENTS=tuned AXES='batch=10000,all executors=2' ROWS=20000 REPEATS=6
 #:   make run DATASET=s3://storebench/file.csv  your own CSV or Parquet file in the stack's S3 instead of generated rows
 #:   make run PARAMS='executor_memory="2g" startup_timeout_s=300'      any other parameter of the DAG, as NAME=JSON
+#:   make run TAGS='release:1.2 nightly'         labels of the run
 #:   make run PRESET=NAME                      a named set of parameters; without CLIENTS and AXES, the default is the study's first
 #:                                             preset. The presets of bulk_write_read:
 #:     quick                                   each default store once, in batches of 1,000 and all at once

@@ -6,6 +6,7 @@
 CREATE VIEW storebench.results AS
 SELECT
     r.airflow_run_id AS run,
+    r.tags,
     c.study,
     c.store,
     c.client,

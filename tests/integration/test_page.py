@@ -668,7 +668,7 @@ def test_every_route_asks_who_it_is():
     assert {"/api/runs", "/api/pods"} <= set(described)
     for path in described:
         assert TestClient(app).get(path).status_code == 401, path
-    for path in ("/static/page.js", "/openapi.json"):
+    for path in ("/static/page.js", "/openapi.json", "/metrics"):
         assert TestClient(app).get(path).status_code == 401, path
     assert TestClient(app).get("/docs").status_code == 404
 

@@ -63,7 +63,7 @@ def stopped_run(monkeypatch):
         monkeypatch.setenv(f"STOREBENCH_AIRFLOW_{name}", "http://nowhere")
     monkeypatch.setattr("storebench.cli.airflow_api.Airflow.variable", lambda self, name: "this")
     monkeypatch.setattr(repository.Repository, "open_runs", lambda self: [run])
-    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study=None: [])
+    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study, tags: [])
     monkeypatch.setattr(tracking.Left, "undropped", lambda self: data)
     users = [
         {"run_id": "d/r", "airflow_id": "this", "secrets": [["", "mongodb"], ["", "s3"], ["v8", "s3"]]},
@@ -195,7 +195,9 @@ def test_a_run_that_was_stopped_is_listed_as_it_will_be_closed(stopped_run, monk
     states(monkeypatch, "failed")
     row = {"id": "d/r", "state": "running", "planned": 12, "verified": 3, "failed": 1, "not_run": 0}
     listed = []
-    monkeypatch.setattr(repository.Repository, "runs", lambda self, limit, study: [{**row, "reason": None}])
+    monkeypatch.setattr(
+        repository.Repository, "runs", lambda self, limit, study, tags: [{**row, "reason": None}]
+    )
     monkeypatch.setattr(table, "print_runs", lambda console, rows, asked: listed.extend(rows))
     assert CliRunner().invoke(main, ["runs"]).exit_code == 0
     (told,) = listed

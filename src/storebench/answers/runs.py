@@ -31,6 +31,7 @@ class Run(Answer):
     code_version: str
     order_seed: int | None
     params: dict[str, Any]
+    tags: list[str] = Field(default=[], description="Labels that users gave to the run")
     stores: list[str]
     rows: int | None = Field(
         default=None,

@@ -216,3 +216,24 @@ def baseline(name: str, run_: str, study: str | None) -> None:
     run_id = repository.run_named(run_, study)["id"]
     repository.set_baseline(name, run_id)
     click.echo(f"baseline:{name} is {run_id}")
+
+
+# No short option: -h would be part of -nightly
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.argument("run_", metavar="RUN")
+@click.argument("changes", metavar="+TAG|-TAG...", nargs=-1, required=True, type=click.UNPROCESSED)
+@of_study
+def tag(run_: str, changes: tuple[str, ...], study: str | None) -> None:
+    """Add tags to a run, or remove tags.
+
+    RUN is a run's id or 'latest'. +TAG adds a tag, and -TAG removes it: `storebench tag RUN +release:1.2 -nightly`.
+    """
+    from storebench.results.database.repository import Repository
+    from storebench.study.tags import changes_of
+
+    added, removed = changes_of(changes)
+    repository = Repository(results_dsn())
+    announce_latest(repository, study, run_)
+    run_id = repository.run_named(run_, study)["id"]
+    tags = repository.change_tags(run_id, added, removed)
+    click.echo(f"tags of {run_id}: {', '.join(tags) or 'none'}")

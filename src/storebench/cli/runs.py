@@ -44,9 +44,15 @@ OF_REPEATS = ("repeats", "order_seed", "random_order", "skip_done", "precision_p
 @click.option("--repeats", type=int, help="How often each cell is measured.")
 @click.option("--keep-data/--drop-data", default=None, help="Keep the data of the operations in the stores.")
 @click.option("--pod-memory", help="Memory of a pod, for example 8Gi.")
+@click.option("--tag", "tags", multiple=True, help="A label of the run, such as release:1.2.")
 @click.option("--param", "extra", multiple=True, metavar="NAME=JSON", help="Any other parameter of the DAG.")
 def run(
-    study: str, preset: str | None, axes: tuple[str, ...], extra: tuple[str, ...], **options: Any
+    study: str,
+    preset: str | None,
+    axes: tuple[str, ...],
+    tags: tuple[str, ...],
+    extra: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Run a study in Airflow, and print each result.
 
@@ -65,7 +71,7 @@ def run(
         preset = preset or next(iter(chosen_study.presets), None)
     chosen = chosen_study.preset(preset) if preset else None
     embedded = on_one_machine()
-    asked = {**options, **axis_values_of(" ".join(axes), chosen_study)}
+    asked = {**options, **axis_values_of(" ".join(axes), chosen_study), "tags": ", ".join(tags) or None}
     conf = conf_of(chosen, asked, extra, embedded=embedded)
     # raises SpecError for invalid parameters before the run starts
     grid_of(chosen_study, run_values(chosen_study, conf))
@@ -199,7 +205,7 @@ def replay(
 ) -> None:
     """Print a run's parameters as JSON, to repeat the run.
 
-    The parameters include the seed of the order, unless --repeats changes the number of repeats.
+    The parameters include the seed of the order, unless --repeats changes the number of repeats. They do not include the run's tags.
     """
     from storebench.cli.airflow_api import PATIENCE_S, Airflow
     from storebench.planning.conf import conf_of
@@ -227,10 +233,11 @@ def replay(
 
 @click.command()
 @click.option("--study", help="Only runs of this study.")
+@click.option("--tag", "tags", multiple=True, help="Only runs with this tag; several: with all of them.")
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most the newest N runs."
 )
-def runs(study: str | None, limit: int) -> None:
+def runs(study: str | None, tags: tuple[str, ...], limit: int) -> None:
     """List the newest runs, and the leftovers of stopped runs.
 
     A run was stopped if it was marked as failed or deleted in Airflow. Its leftovers are data in stores. The state 'running?' means that
@@ -243,7 +250,7 @@ def runs(study: str | None, limit: int) -> None:
     from storebench.results.leftovers.tracking import Left
 
     repository = Repository(results_dsn())
-    recorded_runs = repository.runs(limit, study)
+    recorded_runs = repository.runs(limit, study, tags)
     states = _run_states(Airflow(*airflow_login())) if "STOREBENCH_AIRFLOW_URL" in os.environ else None
     stopped, unknown = ask(repository, states)
     print_runs(console(), as_closed(recorded_runs, stopped), asked=unknown is None)

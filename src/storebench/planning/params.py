@@ -19,6 +19,8 @@ from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 from storebench.study.planned import PlannedStudy
 from storebench.study.run_params import CellParams, PodParams, RunParams, study_values
+from storebench.study.tags import FIELD as TAGS_FIELD
+from storebench.study.tags import TAGS
 
 # Parameters without a meaning in a run of a single cell: the choice and the order of cells, and the skipping of verified repeats.
 GRID_PARAMS = ("full_grid", "random_order", "order_seed", "skip_done")
@@ -141,6 +143,7 @@ def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
         (MEASURED, _grid_fields(study)),
         (MEASURED, _full_grid_field()),
         (MEASURED, _dataset_fields(study)),
+        (MEASURED, _tags_field()),
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
         ("Pods", _dataset_pods_field(study)),
@@ -232,7 +235,11 @@ def _dataset_pods_field(study: PlannedStudy) -> dict[str, Field]:
 
 
 def _common_fields() -> dict[str, Field]:
-    return {**_full_grid_field(), **_repeat_fields(), **_pod_fields()}
+    return {**_full_grid_field(), **_repeat_fields(), **_pod_fields(), **_tags_field()}
+
+
+def _tags_field() -> dict[str, Field]:
+    return {TAGS: TAGS_FIELD}
 
 
 def _full_grid_field() -> dict[str, Field]:

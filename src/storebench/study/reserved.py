@@ -47,6 +47,7 @@ COLUMNS = frozenset(
     [
         *FIGURES,
         "run",
+        "tags",
         "study",
         "store",
         "client",

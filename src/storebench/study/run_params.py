@@ -28,7 +28,9 @@ class DatasetParams(TypedDict, total=False):
 
 
 class CellParams(PodParams, DatasetParams):
-    """The parameters of a run of a single cell. `precision_percent` and `budget_min` (minutes) are None without such a limit."""
+    """The parameters of a run of a single cell. `precision_percent` and `budget_min` (minutes) are None without such a limit. `tags` has commas
+    between its tags.
+    """
 
     rows: int
     seed: int
@@ -37,6 +39,7 @@ class CellParams(PodParams, DatasetParams):
     a_a: bool
     precision_percent: float | None
     budget_min: float | None
+    tags: str
 
 
 class ServerParams(TypedDict, total=False):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
 from airflow.sdk import Variable
-from fastapi import Depends, HTTPException, Query
+from fastapi import Depends, HTTPException, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from storebench.airflow import connections, images, preflight
 from storebench.airflow.compat.api_server import (
@@ -16,8 +19,10 @@ from storebench.airflow.compat.api_server import (
     going_runs,
     may_read,
     may_start,
+    queued_runs,
     run_field,
     timetable_of,
+    user_of,
 )
 from storebench.airflow.compat.timetable import GridTimetable
 from storebench.errors import SpecError, quoted
@@ -25,6 +30,10 @@ from storebench.planning.topologies import AGENT_IMAGE
 from storebench.results.leftovers.stopped import AIRFLOW_ID, Going, RunStates
 from storebench.study.record import StudyRecord
 from storebench.web.reading import Reading
+from storebench.web.totals import Totals
+
+METRICS_TOKEN = "STOREBENCH_METRICS_TOKEN"  # the environment variable
+Queued = Callable[[Sequence[str]], Mapping[str, int]]  # the number of queued runs by DAG
 
 
 def reading(user: GetUserDep) -> Reading:
@@ -86,17 +95,54 @@ def run_states(user: GetUserDep) -> RunStates:
         ]
         return named[0] if len(named) == 1 else None
 
-    return RunStates(
-        lambda *run: run_field("state", *run),
-        lambda *run: run_field("end_date", *run),
-        lambda: Variable.get(AIRFLOW_ID, default=None),
-        going,
-        going_named,
-    )
+    return replace(airflow_states(), going=going, going_named=going_named)
 
 
 def _going(row: Any) -> Going:
     return Going(row.dag_id, row.run_id, str(row.state), row.queued_at, row.start_date, dict(row.conf or {}))
+
+
+def metrics_token() -> str:
+    """Return the token that reads the metrics without a login: METRICS_TOKEN, or the password of the connection `storebench_metrics`. Empty
+    without a token.
+    """
+    if token := os.environ.get(METRICS_TOKEN):
+        return token
+    return connections.get("metrics").password or "" if has_connection("metrics") else ""
+
+
+async def scraper(
+    request: Request,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
+    token: Annotated[str, Depends(metrics_token)],
+) -> Any:
+    """Return the user who asks for the metrics; None for a program with the token. Answers 401 without a session and without the token."""
+    if token and bearer and secrets.compare_digest(bearer.credentials.encode(), token.encode()):
+        return None
+    return await user_of(request, bearer)
+
+
+def totals(user: Annotated[Any, Depends(scraper)]) -> Totals:
+    """Return the totals of the DAGs that this user may read, or of all DAGs for a program with the token."""
+    if user:
+        return Totals(connections.reader_dsn(), reading(user).dag_ids)
+    every = Totals(connections.reader_dsn(), [])
+    every.check_schema()
+    return Totals(connections.reader_dsn(), every.dags())
+
+
+def airflow_states() -> RunStates:
+    """Return the states of recorded runs in Airflow's own database."""
+    return RunStates(
+        lambda *run: run_field("state", *run),
+        lambda *run: run_field("end_date", *run),
+        lambda: Variable.get(AIRFLOW_ID, default=None),
+    )
+
+
+def queued() -> Queued:
+    """Return the function that counts the runs in Airflow's queue."""
+    return queued_runs
 
 
 def has_connection(name: str) -> bool:
@@ -117,3 +163,6 @@ def most_turns() -> int:
 ReadingDep = Annotated[Reading, Depends(reading)]
 StatesDep = Annotated[RunStates, Depends(run_states)]
 GridDagDep = Annotated[GridDag, Depends(grid_dag)]
+TotalsDep = Annotated[Totals, Depends(totals)]
+AirflowStatesDep = Annotated[RunStates, Depends(airflow_states)]
+QueuedDep = Annotated[Queued, Depends(queued)]

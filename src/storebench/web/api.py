@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
-from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, StringConstraints
 
@@ -31,7 +31,7 @@ from storebench.results.database.rows import AttemptRow
 from storebench.results.ranking.choice import Question
 from storebench.results.ranking.rank import ranking_of
 from storebench.results.statistics.verdicts import MARGIN
-from storebench.web import comparing, filling, page_files, starting
+from storebench.web import comparing, filling, metrics, page_files, starting
 from storebench.web.access import GridDagDep, ReadingDep, StatesDep
 from storebench.web.comparing import Margin
 from storebench.web.reading import AXIS, METRIC, Reading, Sort
@@ -68,6 +68,7 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
 Integer = Annotated[int, Query(ge=0, le=MOST_INTEGER)]
 Text = Annotated[str, Query(max_length=500)]
+Tags = Annotated[list[Text] | None, Query(description="Only runs with all these tags")]
 Axes = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*=", max_length=500)]] | None,
     Query(description="NAME=VALUE: only cells with this value on this axis"),
@@ -92,10 +93,16 @@ def _away(request: Request, error: StoreUnreachable) -> JSONResponse:
 
 @app.get("/api/runs")
 def runs(
-    read: ReadingDep, states: StatesDep, dag: Text | None = None, limit: Limit = 50, offset: Offset = 0
+    read: ReadingDep,
+    states: StatesDep,
+    dag: Text | None = None,
+    tag: Tags = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> Runs:
-    """List the runs of all DAGs, or of one DAG, newest first."""
-    page = _page(Run, current(read, states, read.runs_page(limit + 1, offset, dag)), limit, offset)
+    """List the runs of all DAGs, or of one DAG, newest first. `latest` does not depend on the tags."""
+    rows = read.runs_page(limit + 1, offset, dag, tag or ())
+    page = _page(Run, current(read, states, rows), limit, offset)
     return Runs(**dict(page), latest=read.latest(dag))
 
 
@@ -300,6 +307,10 @@ def grid(dag: GridDagDep, params: Annotated[str, starting.PARAMS] = "{}") -> Gri
 
 app.include_router(comparing.router)
 app.include_router(starting.router)
+# Not included as the others: the app's own dependency would refuse the token of the metrics
+_with_token = APIRouter(dependency_overrides_provider=app)
+_with_token.add_api_route("/metrics", metrics.metrics, include_in_schema=False)
+app.router.routes.extend(_with_token.routes)
 
 
 @app.get("/static/{name}", include_in_schema=False)

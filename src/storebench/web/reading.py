@@ -107,13 +107,15 @@ class Reading(Queries):
     def __init__(self, dsn: str, dag_ids: Sequence[str]) -> None:
         super().__init__(dsn, dag_ids=list(dag_ids))
 
-    def runs_page(self, limit: int, offset: int, dag_id: str | None = None) -> list[Row]:
+    def runs_page(
+        self, limit: int, offset: int, dag_id: str | None = None, tags: Sequence[str] = ()
+    ) -> list[Row]:
         """Return runs, newest first, of all DAGs or of one DAG, with their numbers of planned, verified, disturbed, failed and not run
-        operations. A disturbed operation is also verified."""
+        operations. A disturbed operation is also verified. `tags`: only runs with all these tags."""
         dag_ids = [allowed for allowed in self.dag_ids if dag_id in (None, allowed)]
         runs = sql.SQL(
-            "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) ORDER BY started_at DESC LIMIT {} OFFSET {})"
-        ).format(*map(sql.Literal, (dag_ids, limit, offset)))
+            "(SELECT * FROM storebench.run WHERE dag_id = ANY({}) AND tags @> {} ORDER BY started_at DESC LIMIT {} OFFSET {})"
+        ).format(*map(sql.Literal, (dag_ids, list(tags), limit, offset)))
         return self._all(sql.SQL(RUN_COUNTS).format(runs=runs))
 
     def latest(self, dag_id: str | None = None) -> str | None:

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from storebench.airflow.compat.priority import CellByCell
+from storebench.airflow.compat.timetable import GridTimetable
 from storebench.airflow.dags.study import study_dag
 from storebench.study import studies
 
@@ -25,7 +27,8 @@ def examples(tmp_path_factory):
     for name, text in re.findall(
         r"```python\n# at the end of dags/(\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL
     ):
-        (folder / name).write_text((studies.folder() / name).read_text() + text)
+        file = folder / name
+        file.write_text((file if file.exists() else studies.folder() / name).read_text() + text)
     bag = DagBag(dag_folder=str(folder), bundle_name="dags-folder")
     assert bag.import_errors == {}
     return bag.dags
@@ -39,6 +42,17 @@ def test_a_dag_starts_after_a_study_and_reads_what_the_last_step_tells(examples,
     event = SimpleNamespace(extra={"run": "bulk_write_read/manual__1", "verified": 4, "disturbed": 1})
     dag.get_task("tell").python_callable({finished: [event]})
     assert "bulk_write_read/manual__1: 4 verified operations, 1 of them disturbed" in capsys.readouterr().out
+
+
+def test_the_scheduler_knows_that_a_failed_run_is_to_be_told(examples, monkeypatch):
+    from airflow import plugins_manager
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    for name, ours in (("timetables", GridTimetable), ("priority_weight_strategy", CellByCell)):
+        known = {f"{ours.__module__}.{ours.__qualname__}": ours}
+        monkeypatch.setattr(plugins_manager, f"get_{name}_plugins", lambda known=known: known)
+    dag = examples["bulk_write_read"]
+    assert DagSerialization.from_dict(DagSerialization.to_dict(dag)).has_on_failure_callback
 
 
 def test_a_late_run_is_reported_by_airflows_deadline(examples, capsys):

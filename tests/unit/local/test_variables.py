@@ -44,12 +44,13 @@ def test_what_the_targets_take_is_taken(make):
         "PARAMS",
         "INPUTS",
         "RUN",
+        "TAGS",
         "UPGRADE",
         "WITH",
     }
     assert used == {*OF_RUN, *OF_OTHERS}
     of_run = re.search(r"^OPTIONS := \$\(call options,([A-Z ]+)\)", MAKEFILE, re.MULTILINE)[1].split()
-    assert {*of_run, "AXES", "PARAMS"} == set(OF_RUN)
+    assert {*of_run, "AXES", "PARAMS", "TAGS"} == set(OF_RUN)
     values = [f"{name}=batch=10,20 executors=2" for name in (*OF_RUN, *OF_OTHERS)]
     code, said = make("help", *values, "STOREBENCH_PORT_BASE=19000", "KUBECONFIG=/config")
     assert code == 0, said

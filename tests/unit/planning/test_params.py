@@ -159,7 +159,7 @@ def test_each_example_of_a_field_is_valid(study):
 def test_the_form_has_its_fields_in_sections_and_the_first_one_is_open(study):
     """Airflow unfolds the fields that are in no section."""
     sections = {name: param.schema.get("section") for name, param in params_of(study).items()}
-    places = ["stores", "clients", *(axis.name for axis in study.axes), "full_grid", "rows", "seed"]
+    places = ["stores", "clients", *(axis.name for axis in study.axes), "full_grid", "rows", "seed", "tags"]
     assert [name for name, section in sections.items() if section is None] == places
     told = list(dict.fromkeys(section for section in sections.values() if section))
     assert told == ["Repeats", "Pods", "Servers that the run provisions", "Parameters of this study"]

@@ -52,6 +52,8 @@ def test_the_bundles_of_the_project_are_taken(bundle):
         ("run", {"study": "../../../x"}, "is no name of a study"),
         ("run", {"id": "bulk_write_read/other"}, "is not that of its DAG"),
         ("run", {"datasets": ["v1"]}, "'v1' is no id of a dataset"),
+        ("run", {"tags": ["<b>"]}, "are no tags"),
+        ("run", {"tags": None}, "are no tags"),
         ("cell", {"study": "other"}, "are not those of its key"),
         ("cell", {"key": "a/../b/rows=1/seed=1"}, "are not those of its key"),
     ],

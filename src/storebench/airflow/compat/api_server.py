@@ -2,8 +2,8 @@
 
 Written for apache-airflow-core 3.3.2.
 
-Remove `get_user`, GetUserDep, `may_read` and `may_start` when Airflow documents how a plugin's application asks who the user is and what
-the user may do. Remove `timetable_of`, `run_field` and `going_runs` when a plugin can ask Airflow's REST API for a DAG's timetable and for
+Remove `get_user`, GetUserDep, `user_of`, `may_read` and `may_start` when Airflow documents how a plugin's application asks who the user is and what
+the user may do. Remove `timetable_of`, `run_field`, `going_runs` and `queued_runs` when a plugin can ask Airflow's REST API for a DAG's timetable and for
 its runs in the name of the user.
 """
 
@@ -18,9 +18,26 @@ from airflow.api_fastapi.core_api.security import GetUserDep, get_user
 from airflow.models import DagRun
 from airflow.models.serialized_dag import SerializedDagModel
 from airflow.utils.session import create_session
-from sqlalchemy import select
+from fastapi import Request
+from fastapi.security import HTTPAuthorizationCredentials
+from sqlalchemy import func, select
 
-__all__ = ["GetUserDep", "get_user", "going_runs", "may_read", "may_start", "run_field", "timetable_of"]
+__all__ = [
+    "GetUserDep",
+    "get_user",
+    "going_runs",
+    "may_read",
+    "may_start",
+    "queued_runs",
+    "run_field",
+    "timetable_of",
+    "user_of",
+]
+
+
+async def user_of(request: Request, bearer: HTTPAuthorizationCredentials | None) -> Any:
+    """Return the user of a request, as `get_user` does. Raises HTTPException 401 without a login."""
+    return await get_user(request, None, bearer)
 
 
 def may_read(dag_id: str, user: Any) -> bool:
@@ -58,3 +75,13 @@ def going_runs(run_ids: Sequence[str]) -> Sequence[Any]:
     with create_session() as session:
         going = DagRun.run_id.in_(run_ids), DagRun.state.in_(("queued", "running"))
         return session.execute(select(*columns).where(*going)).all()
+
+
+def queued_runs(dag_ids: Sequence[str]) -> dict[str, int]:
+    """Return the number of runs of each of these DAGs that wait in Airflow's queue. A DAG without such a run is absent."""
+    with create_session() as session:
+        queued = DagRun.dag_id.in_(dag_ids), DagRun.state == "queued"
+        rows = session.execute(
+            select(DagRun.dag_id, func.count().label("number")).where(*queued).group_by(DagRun.dag_id)
+        )
+        return {row.dag_id: row.number for row in rows}

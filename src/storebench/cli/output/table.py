@@ -179,10 +179,14 @@ def cautions(rows: Rows) -> list[str]:
 
 
 def print_runs(console: Console, rows: Rows, *, asked: bool = True) -> None:
-    """Print runs, newest first. `rows`: from `storebench.results.database.queries.Queries.runs`. `asked`: whether Airflow was asked for their
+    """Print runs, newest first, with their tags if a run has any. `rows`: from `storebench.results.database.queries.Queries.runs`. `asked`: whether Airflow was asked for their
     states.
     """
-    print_listing(console, RUN, [_run(row, asked=asked) for row in rows])
+    columns, texts = RUN, [_run(row, asked=asked) for row in rows]
+    if any(row.get("tags") for row in rows):
+        columns = [*RUN, Column("tags", prose=True)]
+        texts = [[*text, ", ".join(row["tags"]) or NOTHING] for text, row in zip(texts, rows, strict=True)]
+    print_listing(console, columns, texts)
 
 
 def _run(row: Mapping[str, Any], *, asked: bool) -> list[str]:

@@ -20,6 +20,7 @@ from storebench.study.model import Study
 from storebench.study.order import Turn
 from storebench.study.record import StudyRecord
 from storebench.study.run_params import RunParams, study_values
+from storebench.study.tags import TAGS, check_tags, requested_tags
 from storebench.version import code_version
 
 
@@ -63,19 +64,19 @@ class Repository(Queries, Attempts):
             cursor.execute(
                 "INSERT INTO storebench.run"
                 " (id, study, dag_id, airflow_run_id, params, datasets, order_seed, method_version, code_version, airflow_id, expected_s,"
-                " expected_most_s) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                " expected_most_s, tags) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
                 # A run that was refused, or had no work, is already recorded without turns: its work begins now
                 " ON CONFLICT (id) DO UPDATE SET state = 'running', started_at = now(), finished_at = NULL, reason = NULL,"
                 " params = excluded.params,"
                 " datasets = excluded.datasets, order_seed = excluded.order_seed, method_version = excluded.method_version,"
                 " code_version = excluded.code_version, expected_s = excluded.expected_s,"
-                " expected_most_s = excluded.expected_most_s",
+                " expected_most_s = excluded.expected_most_s, tags = excluded.tags",
                 (
                     run_id,
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(dict(values)),
+                    Jsonb(_without_tags(values)),
                     datasets,
                     order_seed,
                     study.method_version,
@@ -83,6 +84,7 @@ class Repository(Queries, Attempts):
                     airflow_id,
                     expected_s,
                     expected_most_s,
+                    requested_tags(values.get(TAGS)),
                 ),
             )
             cells = {cell.key: cell for cell, *_ in planned}
@@ -126,18 +128,19 @@ class Repository(Queries, Attempts):
         with self._cursor() as cursor:
             cursor.execute(
                 "INSERT INTO storebench.run (id, study, dag_id, airflow_run_id, params, method_version, code_version, airflow_id,"
-                " state, reason, finished_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'refused', %s, now())"
+                " state, reason, finished_at, tags) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'refused', %s, now(), %s)"
                 " ON CONFLICT (id) DO UPDATE SET reason = excluded.reason",
                 (
                     run_id_of(dag_id, airflow_run_id),
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(storable(requested)),
+                    Jsonb(storable(_without_tags(requested))),
                     study.method_version,
                     code_version(),
                     airflow_id,
                     storable(reason),
+                    requested_tags(requested.get(TAGS)),
                 ),
             )
 
@@ -206,6 +209,16 @@ class Repository(Queries, Attempts):
                 (name, run_id),
             )
 
+    def change_tags(self, run_id: str, added: Sequence[str], removed: Sequence[str]) -> list[str]:
+        """Add tags to a run, and remove others. Return the run's tags. Raises SpecError if the run would have too many tags."""
+        with self._cursor() as cursor:
+            row = cursor.execute(
+                "SELECT tags FROM storebench.run WHERE id = %s FOR UPDATE", (run_id,)
+            ).fetchone()
+            tags = check_tags({*(row["tags"] if row else ()), *added} - set(removed))
+            cursor.execute("UPDATE storebench.run SET tags = %s WHERE id = %s", (tags, run_id))
+        return tags
+
     @patient
     def skip(self, run_id: str, cell: Cell, repeat: int, reason: str) -> None:
         """Record the reason why a run skips a turn. A skipped turn is no gap."""
@@ -257,6 +270,11 @@ class Repository(Queries, Attempts):
                 },
             )
         return failed
+
+
+def _without_tags(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's parameters without its tags, which are a column of their own: a repeated run does not inherit them."""
+    return {name: value for name, value in params.items() if name != TAGS}
 
 
 def _turn(row: Row) -> Turn:

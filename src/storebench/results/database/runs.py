@@ -92,6 +92,7 @@ ORDER BY r.started_at DESC
 NAMED = """
 SELECT * FROM storebench.run
 WHERE (%(dag_ids)s::text[] IS NULL OR dag_id = ANY(%(dag_ids)s)) AND (%(study)s::text IS NULL OR study = %(study)s)
+    AND tags @> %(tags)s
 """
 # Names of runs of a single cell of the grid: runs of a backfill are named by Airflow, other runs by the page.
 OF_A_CELL = ["backfill__%", "cell__%"]
@@ -159,7 +160,7 @@ class Runs(Database):
         runs = f"(WITH named AS ({NAMED}) SELECT * FROM named WHERE {condition})"
         with self._cursor() as cursor:
             return cursor.execute(
-                query.format(runs=runs), {"dag_ids": self.dag_ids, "study": None, **values}
+                query.format(runs=runs), {"dag_ids": self.dag_ids, "study": None, "tags": [], **values}
             ).fetchall()
 
     def _near(self, name: str, study: str | None) -> str:
@@ -186,11 +187,11 @@ class Runs(Database):
             row = cursor.execute("SELECT FROM storebench.run WHERE id = %s", (run_id,)).fetchone()
         return row is not None
 
-    def runs(self, limit: int, study: str | None = None) -> list[Row]:
+    def runs(self, limit: int, study: str | None = None, tags: Sequence[str] = ()) -> list[Row]:
         """Return the newest runs with their stores, rows and seed, and the numbers of operations: planned, verified, disturbed among the
-        verified, failed, not run."""
+        verified, failed, not run. `tags`: only runs with all these tags."""
         condition = "true ORDER BY started_at DESC LIMIT %(limit)s"
-        return self._runs_where(condition, RUN_COUNTS, study=study, limit=limit)
+        return self._runs_where(condition, RUN_COUNTS, study=study, limit=limit, tags=list(tags))
 
     @patient
     def skipped(self, run_id: str) -> list[str]:

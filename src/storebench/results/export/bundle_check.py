@@ -18,6 +18,7 @@ from storebench.study.cell import Cell
 from storebench.study.check import NAME
 from storebench.study.dataset import is_id
 from storebench.study.record import StudyRecord
+from storebench.study.tags import check_tags
 
 RUN_NAME = re.compile(
     r"[^\x00-\x1f\x7f]{1,250}"
@@ -61,6 +62,10 @@ def _of_run(run: Row) -> Iterator[str]:
         yield f"{_short(names)} are no names of a DAG and its run"
     if run["id"] != "/".join(map(str, names)):
         yield f"the run's id {_short(run['id'])} is not that of its DAG and its run"
+    try:
+        check_tags(run.get("tags", ()))
+    except (SpecError, TypeError):
+        yield f"{_short(run['tags'])} are no tags"
     yield from (
         f"{_short(dataset)} is no id of a dataset"
         for dataset in run.get("datasets") or []

@@ -23,13 +23,16 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def as_csv(rows: Rows) -> str:
-    """Return all columns as CSV with a header. Objects are JSON."""
+    """Return all columns as CSV with a header. Objects and lists are JSON."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(
-            {name: json.dumps(value) if isinstance(value, dict) else value for name, value in row.items()}
+            {
+                name: json.dumps(value) if isinstance(value, dict | list) else value
+                for name, value in row.items()
+            }
             for row in rows
         )
     return out.getvalue()

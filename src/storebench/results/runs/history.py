@@ -11,7 +11,7 @@ from typing import Any
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import better_of
 from storebench.results.database.queries import Queries, counts
-from storebench.results.statistics.changes import levels
+from storebench.results.statistics.changes import MIN_LEVEL, levels
 from storebench.results.statistics.intervals import summarize
 from storebench.results.statistics.verdicts import LABELS
 from storebench.study.cell import Cell
@@ -100,14 +100,66 @@ def history(queries: Queries, cell_key: str, operation: str, metric: str | None 
     return History(name, unit_of(name), better, list(_series(rows, better, names)))
 
 
+@dataclass(frozen=True)
+class NewChange:
+    """A change of a cell's operation that the newest run has shown."""
+
+    cell_key: str
+    operation: str
+    metric: str
+    unit: str
+    change: Change
+
+    def __str__(self) -> str:
+        """Return a sentence: cell, operation, verdict, both medians, and the run with which the new level begins."""
+        before, after = (
+            f"{level.median:.3g} {self.unit}".rstrip() for level in (self.change.before, self.change.after)
+        )
+        return (
+            f"{self.cell_key}, {self.operation}: {self.change.verdict} since the run {self.change.after.first.run_id}, {self.metric}"
+            f" {before} before and {after} after"
+        )
+
+
+def new_changes(queries: Queries, run_id: str) -> list[NewChange]:
+    """Return the changes of the ranking metrics that are found with this run, and were not found without this run.
+
+    A level needs several runs, so a change is found some runs after the first changed run, and only once. A run is only considered where
+    it is the newest of its series. Raises SpecError for a study without results.
+    """
+    found = []
+    keys = queries.cells_of_run(run_id)
+    for study_name, operation in sorted(queries.operations_of_runs([run_id])):
+        study = queries.study(study_name)
+        metric = next((record.ranked_by for record in study.operations if record.name == operation), "")
+        better = better_of(study, metric)
+        of_cells: dict[str, list[Row]] = {key: [] for key in keys}
+        for row in queries.compared_at(keys, operation, metric):
+            of_cells[row["cell_key"]].append(row)
+        for key, rows in of_cells.items():
+            found += [
+                NewChange(key, operation, metric, unit_of(metric), change)
+                for figures in _alike(rows).values()
+                if figures[-1].run_id == run_id and (change := _new_change(figures, better))
+            ]
+    return found
+
+
+def _new_change(figures: Sequence[Figure], better: Better) -> Change | None:
+    """Return the last change, if it is not found without the last figure. A change that moves by fewer runs than a level has is the same."""
+    newest = _levels(figures)
+    if len(newest) < 2:
+        return None
+    begin, known = len(figures) - newest[-1].runs, len(figures) - 1
+    for level in _levels(figures[:-1])[:0:-1]:
+        known -= level.runs
+        if abs(known - begin) < MIN_LEVEL:
+            return None
+    return _change(newest[-2], newest[-1], better)
+
+
 def _series(rows: Iterable[Row], better: Better, names: Mapping[str, Sequence[str]]) -> Iterable[Series]:
-    alike: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
-    for row in sorted(rows, key=lambda row: row["recorded_at"]):
-        if counts(row) and row["environment_hash"] and row["value"] is not None:
-            runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
-            runs.setdefault(row["run_id"], []).append(row)
-    for (environment, parameters, method), runs in alike.items():
-        figures = [_figure(run_id, of_run) for run_id, of_run in runs.items()]
+    for (environment, parameters, method), figures in _alike(rows).items():
         levels_of_series = _levels(figures)
         yield Series(
             environment_hash=environment,
@@ -118,6 +170,18 @@ def _series(rows: Iterable[Row], better: Better, names: Mapping[str, Sequence[st
             changes=[_change(*pair, better) for pair in pairwise(levels_of_series)],
             baselines={name: figure for figure in figures for name in names.get(figure.run_id, ())},
         )
+
+
+def _alike(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Figure]]:
+    """Return the figures of the runs of each series, oldest first, by the series' ALIKE columns."""
+    alike: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
+    for row in sorted(rows, key=lambda row: row["recorded_at"]):
+        if counts(row) and row["environment_hash"] and row["value"] is not None:
+            runs = alike.setdefault(tuple(row[name] for name in ALIKE), {})
+            runs.setdefault(row["run_id"], []).append(row)
+    return {
+        names: [_figure(run_id, of_run) for run_id, of_run in runs.items()] for names, runs in alike.items()
+    }
 
 
 def _figure(run_id: str, rows: Sequence[Row]) -> Figure:

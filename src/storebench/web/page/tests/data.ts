@@ -308,6 +308,7 @@ export const RUN: Run = {
   code_version: "0.1.0",
   order_seed: 1,
   params: {},
+  tags: [],
   stores: ["mongodb"],
   rows: 2000,
   seed: 7,

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Runs
-         * @description List the runs of all DAGs, or of one DAG, newest first.
+         * @description List the runs of all DAGs, or of one DAG, newest first. `latest` does not depend on the tags.
          */
         get: operations["runs_api_runs_get"];
         put?: never;
@@ -2309,6 +2309,12 @@ export interface components {
             params: {
                 [key: string]: unknown;
             };
+            /**
+             * Tags
+             * @description Labels that users gave to the run
+             * @default []
+             */
+            tags: string[];
             /** Stores */
             stores: string[];
             /**
@@ -2988,6 +2994,8 @@ export interface operations {
         parameters: {
             query?: {
                 dag?: string | null;
+                /** @description Only runs with all these tags */
+                tag?: string[] | null;
                 limit?: number;
                 offset?: number;
             };

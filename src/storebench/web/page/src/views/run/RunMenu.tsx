@@ -5,7 +5,10 @@ import { StateBadge } from "../../ui/Badge";
 import { Picker } from "../../ui/Picker";
 import { counts, loadRuns, runName, runParts } from "./Runs";
 
-/** Show the chosen run and a searchable list of the newest runs. With `dag`, the list loads older runs of the DAG when it opens. */
+/**
+ * Show the chosen run and a searchable list of the newest runs, with a filter by tag if a run has tags. With `dag`, the list loads older runs
+ * of the DAG when it opens.
+ */
 export function RunMenu({
   label,
   chosen,
@@ -20,15 +23,18 @@ export function RunMenu({
   onChoose: (id: string) => void;
 }) {
   const [opened, setOpened] = useState(false);
-  const wanted = opened && dag !== undefined;
+  const [tag, setTag] = useState("");
+  const wanted = opened && (dag !== undefined || tag !== "");
   const older = useLoaded(
-    async (signal) => (wanted ? (await loadRuns(dag, signal)).items : []),
-    wanted ? `runs to choose ${dag}` : "",
+    async (signal) => (wanted ? (await loadRuns(dag, signal, tag)).items : []),
+    wanted ? `runs to choose ${dag} ${tag}` : "",
   );
   const known = new Set(runs.map(({ id }) => id));
-  const listed = [...runs, ...(older.data ?? []).filter(({ id }) => !known.has(id))];
-  const run = listed.find(({ id }) => id === chosen);
-  return (
+  const all = [...runs, ...(older.data ?? []).filter(({ id }) => !known.has(id))];
+  const tags = [...new Set([...all.flatMap((run) => run.tags), ...(tag ? [tag] : [])])].sort();
+  const run = all.find(({ id }) => id === chosen);
+  const listed = all.filter((run) => !tag || run.tags.includes(tag));
+  const picker = (
     <Picker
       label={label}
       shown={run ? runName(run) : (chosen ?? "choose a run")}
@@ -49,5 +55,20 @@ export function RunMenu({
         ),
       }))}
     />
+  );
+  if (!tags.length) return picker;
+  return (
+    <>
+      {picker}
+      <label className="sb-field">
+        {label}: tag
+        <select value={tag} onChange={(event) => setTag(event.target.value)}>
+          <option value="">any</option>
+          {tags.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }

@@ -9,8 +9,8 @@ const MOST = 100;
 
 export const runsKey = (dag?: string) => `runs ${dag}`;
 
-export function loadRuns(dag?: string, signal?: AbortSignal): Promise<Runs> {
-  return get("/api/runs", { limit: MOST, dag }, signal);
+export function loadRuns(dag?: string, signal?: AbortSignal, tag?: string): Promise<Runs> {
+  return get("/api/runs", { limit: MOST, dag, tag: tag ? [tag] : undefined }, signal);
 }
 
 /** Load the newest runs, of one DAG or of all DAGs. */
@@ -43,13 +43,16 @@ export type Listed = Omit<Run, "params">;
 /** Describe a run in short: its study, its local start, its content, and its state. */
 export const runName = (run: Listed): string => [...runParts(run), run.state].join(" · ");
 
-/** Return the parts of a run's name without its state. */
+/** Return the parts of a run's name without its state: study, start, content, and tags. */
 export function runParts(run: Listed): string[] {
   const what = whatOf(run) ? `${madeAs(run)}${whatOf(run)}` : "";
   const rows = run.rows === null ? "" : `${valueText(run.rows)} rows`;
   const content = [what, rows].filter(Boolean).join("; ");
-  return [run.study, localMoment(run.started_at), ...(content ? [content] : [])];
+  return [run.study, localMoment(run.started_at), content, tagsText(run)].filter(Boolean);
 }
+
+/** Describe a run's tags; empty without tags. */
+const tagsText = ({ tags }: Listed) => (tags.length ? `tags ${tags.join(", ")}` : "");
 
 /** Describe the kind of a run by its name: a turn, or a cell of a backfill. */
 function madeAs({ airflow_run_id }: Listed): string {
@@ -130,7 +133,10 @@ export function RunLine({ run, label }: { run: Run; label?: string }) {
         ...datasetOf(run),
         duration(took(run)),
         `method ${run.method_version}, code ${run.code_version}`,
-      ].join(" · ")}
+        tagsText(run),
+      ]
+        .filter(Boolean)
+        .join(" · ")}
     </p>
   );
 }
