@@ -1,10 +1,21 @@
-"""Deaths of Spark's pods, and attempts to read Spark's encrypted traffic."""
+"""Deaths of Spark's pods, executors that Kubernetes refuses, and attempts to read Spark's encrypted traffic."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from kubernetes.client import CoreV1Api
 
-from tests.e2e.harness import EXECUTORS, NAMESPACE, delete, driver_with_executors, pods, run, soon
+from tests.e2e.harness import (
+    EXECUTORS,
+    NAMESPACE,
+    administrator,
+    delete,
+    driver_with_executors,
+    pods,
+    run,
+    soon,
+)
 from tests.e2e.spark_probe import answers_of_spark
 
 
@@ -59,3 +70,30 @@ def test_encryption_off(cluster, background, say):
     assert [row["status"] for row in rows] == ["verified"] * 2
     assert not any(b"Unknown challenge" in answer for answer in answers), answers
     say("executor_encryption=false: Spark answers strangers, as the documentation says")
+
+
+@pytest.fixture
+def small_pods():
+    """Forbid containers of more than 6 GiB in the namespace, as the cluster's administrator."""
+    limits = [{"type": "Container", "max": {"memory": "6Gi"}}]
+    with administrator() as client:
+        core = CoreV1Api(client)
+        core.create_namespaced_limit_range(
+            NAMESPACE, {"metadata": {"name": "small"}, "spec": {"limits": limits}}
+        )
+        yield
+        core.delete_namespaced_limit_range("small", NAMESPACE)
+
+
+def test_executors_that_kubernetes_refuses(small_pods, say):
+    began_s = time.monotonic()
+    code, text, rows = run(
+        *("--stores", "delta-spark", "--axis", "batch=all", "--axis", "executors=2"),
+        *("--pod-memory", "4Gi", "--param", 'executor_memory="8g"', "--param", "startup_timeout_s=600"),
+    )
+    assert code == 1, text
+    assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
+    assert 'Kubernetes refuses their pods: pods "' in rows[0]["error"]
+    assert "maximum memory usage per Container is 6Gi, but limit is" in rows[0]["error"]
+    assert time.monotonic() - began_s < 400, "nobody waits for executors that cannot come"
+    say(f"a limit of the namespace refuses executors: {rows[0]['error'][:120]}")

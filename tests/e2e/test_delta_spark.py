@@ -1,11 +1,9 @@
 """Spark drivers with executor pods: what they use, and what is noticed. What happens when one dies, drills/test_spark.py shows."""
 
 import os
-import time
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from kubernetes.client import CoreV1Api
 
 from storebench.connection import Connection
 from storebench.dataset.manifest import dataset_key
@@ -19,10 +17,8 @@ from storebench.study.cell import Cell
 from tests.e2e.harness import (
     BUCKET,
     EXECUTORS,
-    NAMESPACE,
     ROWS,
     SEED,
-    administrator,
     growth_of,
     pods,
     run,
@@ -100,32 +96,6 @@ def test_executors_that_no_node_can_take_are_the_reason():
     assert code == 1, text
     assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
     assert "0 of 1 executors came within 10 s" in rows[0]["error"] and "Insufficient cpu" in rows[0]["error"]
-
-
-@pytest.fixture
-def small_pods():
-    """Forbid containers of more than 6 GiB in the namespace, as the cluster's administrator."""
-    limits = [{"type": "Container", "max": {"memory": "6Gi"}}]
-    with administrator() as client:
-        core = CoreV1Api(client)
-        core.create_namespaced_limit_range(
-            NAMESPACE, {"metadata": {"name": "small"}, "spec": {"limits": limits}}
-        )
-        yield
-        core.delete_namespaced_limit_range("small", NAMESPACE)
-
-
-def test_executors_that_kubernetes_refuses_are_the_reason_in_its_words(small_pods):
-    began_s = time.monotonic()
-    code, text, rows = run(
-        *("--stores", "delta-spark", "--axis", "batch=all", "--axis", "executors=2"),
-        *("--pod-memory", "4Gi", "--param", 'executor_memory="8g"', "--param", "startup_timeout_s=600"),
-    )
-    assert code == 1, text
-    assert [row["error_kind"] for row in rows] == ["no_executors", "not_run"]
-    assert 'Kubernetes refuses their pods: pods "' in rows[0]["error"]
-    assert "maximum memory usage per Container is 6Gi, but limit is" in rows[0]["error"]
-    assert time.monotonic() - began_s < 400, "nobody waits for executors that cannot come"
 
 
 # Whatever Spark loads has one wrong value; the table in S3 has none, and its rows are as many.
