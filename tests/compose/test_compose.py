@@ -90,7 +90,7 @@ def test_pods_do_not_reach_the_results(compose):
 
 
 def test_airflow_s_image_lists_the_images_of_a_study(compose):
-    """As prepare asks, before there are settings."""
+    """The image of Airflow lists the images without any setting, as `prepare` needs."""
     image = f"storebench/airflow:{compose.settings()['STOREBENCH_VERSION']}"
     alone = ("docker", "run", "--rm", "--network", "none", "--entrypoint", "storebench", image)
     assert compose.run(*alone, "images", "--study", "map_formats").stdout == "formats\n"

@@ -1,4 +1,4 @@
-"""What goes along with a verdict, from recorded attempts: phases, pods, counters and settings, in the API and the command."""
+"""Figures that go along with a verdict, from recorded attempts: phases, pods, counters and settings, in the API and the command."""
 
 from itertools import count
 

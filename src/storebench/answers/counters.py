@@ -15,7 +15,7 @@ from storebench.results.database.connection import Row
 
 
 class CounterFigure(Answer):
-    """What a server reported right before and right after an operation."""
+    """A counter's values right before and right after an operation."""
 
     unit: str = Field(description="s, bytes, ratio; empty for a plain number")
     kind: str = Field(

@@ -40,7 +40,7 @@ class Along(Answer):
 
 
 class Why(Answer):
-    """What goes along with a verdict. No cause is claimed."""
+    """The differences that go along with a verdict. No cause is claimed."""
 
     differences: list[Differing]
     figures: list[Along] = Field(description="By how much of the difference each may explain, largest first")

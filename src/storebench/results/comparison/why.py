@@ -50,7 +50,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Why:
-    """What goes along with a verdict.
+    """The settings and figures that go along with a verdict.
 
     `looked_at`: number of figures that were tested together. `too_few`: number of figures that have fewer units than a verdict needs.
     """

@@ -1248,7 +1248,7 @@ export interface components {
         };
         /**
          * CounterFigure
-         * @description What a server reported right before and right after an operation.
+         * @description A counter's values right before and right after an operation.
          */
         CounterFigure: {
             /**
@@ -2892,7 +2892,7 @@ export interface components {
         };
         /**
          * Why
-         * @description What goes along with a verdict. No cause is claimed.
+         * @description The differences that go along with a verdict. No cause is claimed.
          */
         Why: {
             /** Differences */

@@ -111,7 +111,7 @@ export function sizesSpec(
         name: "run",
         mark: {
           type: "text",
-          // a name stands on the side with more room
+          // The name of a run is on the side with more room.
           align: { expr: `datum.cores > ${0.6 * most} ? 'right' : 'left'` },
           dx: { expr: `datum.cores > ${0.6 * most} ? -6 : 6` },
           baseline: "top",
