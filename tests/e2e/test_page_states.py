@@ -2,6 +2,7 @@
 
 import os
 import re
+import uuid
 from pathlib import Path
 
 import psycopg
@@ -175,7 +176,7 @@ def test_without_a_login_there_is_nothing(chromium, url, token):
     described = with_login.request.get(f"{url}/storebench/openapi.json").json()["paths"]
     assert {"/api/runs", "/api/pods"} <= set(described)
     for path in (*described, "/static/page.js", "/static/report.js", "/openapi.json"):
-        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}&study={STUDY}&cell=none&operation=write"
+        query = f"?run=latest&before=latest&after=latest&dag={STUDY}&name={STUDY}&study={STUDY}&cell=none&operation=write&attempt={uuid.UUID(int=0)}"
         assert with_login.request.get(f"{url}/storebench{path}{query}").status in (200, 404), path
         assert without.request.get(f"{url}/storebench{path}{query}").status == 401, path
     for path in (PAGE, f"/dags/{STUDY}/plugin/storebench-dag", f"/dags/{STUDY}/runs/x/plugin/storebench-run"):
