@@ -42,11 +42,10 @@ class TableStore(Store):
 
     operations: ClassVar[tuple[str, ...]] = (WRITE, READ)
     # Medians of runs with 1 to 200,000 rows, and of the run with 1,000,000 rows in docs/studies/data. This class has the times of pods without
-    # a server and without Java. The times of maintenance are those of single attempts with 20,000 rows.
+    # a server and without Java. Times of maintenance, in the stores, come from single attempts with 20,000 rows.
     typical: ClassVar[tuple[TypicalTime, ...]] = (
         TypicalTime(WRITE, fixed_s=8, million_s=60),
         TypicalTime(READ, fixed_s=4, million_s=50),
-        TypicalTime(maintenance.MAINTAIN, fixed_s=4, million_s=80),
     )
     written = 0  # number of rows written by all pods
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.attempt.clock import OperationClock
 from storebench.dataset.manifest import Manifest
-from storebench.stores.base import Server
+from storebench.stores.base import Server, TypicalTime
 from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE
 from storebench.stores.bulk_write_read.delta import DeltaStore
 from storebench.stores.bulk_write_read.delta_shares import deal, only, sizes_of
@@ -38,6 +38,7 @@ class DeltaRs(DeltaStore):
 
     name = "delta-rs"
     operations = (WRITE, MAINTAIN, READ)
+    typical = (*DeltaStore.typical, TypicalTime(MAINTAIN, fixed_s=4, million_s=80))
     clients = ("reference", "tuned")
     delivers = ("Arrow", "Arrow")
     divides = (READ,)

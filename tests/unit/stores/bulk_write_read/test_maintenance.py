@@ -21,6 +21,14 @@ SCHEMA = [Field("n", "integer", ""), Field("text", "string", "")]
 ROWS = [{"n": str(n), "text": f"text {n}"} for n in range(50)]
 
 
+def test_only_stores_with_maintenance_estimate_its_time():
+    """A study that has these stores and no maintenance would be refused otherwise."""
+    study = bulk_study()
+    for name in study.stores:
+        store = study.store(name)
+        assert {typical.operation for typical in store.typical} <= set(store.operations), name
+
+
 def test_the_stores_of_the_axis_are_those_with_maintenance():
     study = bulk_study()
     (axis,) = [axis for axis in study.axes if axis.name == "maintenance"]
