@@ -1,4 +1,4 @@
-"""What each client of S3 is given without keys: nothing that keeps it from AWS's own order of credentials, with the role of a pod's account.
+"""Check the settings of each S3 client without keys: the client uses AWS's own order of credentials, with the role of a pod's account.
 
 tests/integration/test_workload_identity.py shows that the clients take the role.
 """

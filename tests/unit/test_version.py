@@ -92,7 +92,7 @@ def test_a_file_that_git_was_never_told_of_is_code_too(checkout):
 
 
 IMAGES = Path(version.__file__).parents[2] / "images"
-# What the engine is told: `build` writes its arguments down.
+# A stand-in for the engine: `build` writes its arguments to a file.
 ENGINE = '#!/bin/sh\ncase $1 in build) echo "$*" > "$ENGINE_LOG" ;; image) echo sha256:1 ;; esac\n'
 
 

@@ -34,7 +34,9 @@ class Node(Settings):
 
     @cached_property
     def gateway(self) -> str:
-        """Where its API listens: in the embedded stack that is the pods' bridge, here the container's own address."""
+        """Return the address on which the API server listens: the container's own address. In the embedded stack, the API server listens on
+        the pods' bridge.
+        """
         return self.address_of_node
 
 
@@ -62,7 +64,7 @@ def processes(settings: Settings) -> dict[str, object]:
 
 
 def admin_kubeconfig(settings: Settings) -> str:
-    """With certificates and key in it, for another machine."""
+    """Return the administrator's kubeconfig for another machine, with certificates and key inside."""
     configuration = json.loads(pki.kubeconfig(settings, {}))
 
     def encoded(name: str) -> str:

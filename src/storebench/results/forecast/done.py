@@ -14,7 +14,7 @@ from storebench.study.parameters import measured_with
 from storebench.study.planned import PlannedStudy
 from storebench.study.run_params import CellParams, study_values
 
-# Columns that must equal those of the newest attempt with the same store, client and operation.
+# In these columns, an attempt must equal the newest attempt with the same store, client and operation.
 
 
 def verified_repeats(
