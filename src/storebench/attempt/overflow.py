@@ -1,6 +1,6 @@
 """Shorten results that are longer than a termination message. S3 keeps the whole result until the operator has read it.
 
-The message then has the figures, the part of the error's text that fits, and the key and the SHA-256 of the whole result.
+The message then has the figures, the parts of the texts that fit, and the key and the SHA-256 of the whole result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from storebench.connection import Connection
 from storebench.errors import BadResult, StorebenchError
 
 METRICS = 30  # number of metrics that stay in a shortened message
+TEXTS = ("error", "disturbed", "perhaps_disturbed", "not_judged", "verification")
 
 
 def fitting(result: AttemptResult, spec: AttemptSpec | None) -> AttemptResult:
@@ -53,13 +54,14 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
 
 
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
-    """Shorten a result to its figures, the part of the error that fits, and a note. `stored`: key and SHA-256 of the whole result."""
+    """Shorten a result to its figures, the parts of its texts that fit, and a note. `stored`: key and SHA-256 of the whole result."""
     short = replace(result, environment={}, usage=[], counters={}, histograms={}, series={}, stored=stored)
     short.metrics = dict(list(result.metrics.items())[:METRICS])
+    texts = {name: text[: protocol.MESSAGE_BYTES] for name in TEXTS if (text := getattr(result, name))}
     if result.error is not None:
-        error = result.error[: protocol.MESSAGE_BYTES]
-        short.error = error + note
-        while error and short.size() > protocol.MESSAGE_BYTES:
-            error = error[: len(error) * 3 // 4]
-            short.error = error + note
+        short.error = texts.get("error", "") + note
+    while short.size() > protocol.MESSAGE_BYTES and any(texts.values()):
+        longest = max(texts, key=lambda name: len(texts[name]))
+        texts[longest] = texts[longest][: len(texts[longest]) * 3 // 4]
+        setattr(short, longest, texts[longest] + (note if longest == "error" else ""))
     return short

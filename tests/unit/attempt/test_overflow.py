@@ -132,6 +132,16 @@ def test_a_long_error_is_not_cut(bucket, character):
     assert found(bucket, short).error == failed.error
 
 
+def test_the_reasons_of_64_parts_are_not_cut(bucket):
+    reasons = "; ".join(
+        f"part {n} (pod part-abcdef012345-{n}-xyz12): others kept 1.1 cores busy" for n in range(1, 64)
+    )
+    disturbed = replace(LONG, disturbed=reasons, perhaps_disturbed=reasons)
+    short = message(fitting(disturbed, SPEC))
+    assert reasons.startswith(short.disturbed) and len(short.disturbed) > 100
+    assert replace(found(bucket, short), stored=None) == disturbed
+
+
 def test_an_object_that_is_not_there_is_a_clear_row_with_the_figures_that_fit(bucket):
     short = message(fitting(LONG, SPEC))
     bucket.objects.clear()
