@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from storebench import s3
-from storebench.connection import Connection
 from storebench.dataset.schema import Field
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.s3 import S3
@@ -132,27 +130,17 @@ class IcebergSpark(SparkTable, IcebergStore):
         tls = dict(encryption(self.server))
         if tls.get("sslrootcert") == "system":
             tls["sslrootcert"] = SYSTEM_AUTHORITIES
-        storage = self._storage
         settings = {
             "type": "jdbc",
             "uri": f"jdbc:postgresql://{host}:{port}/{quote(self.server.schema, safe='')}",
             "jdbc.user": self.server.login,
             "jdbc.password": self.server.password,
             **{f"jdbc.{name}": value for name, value in tls.items()},
-            "warehouse": f"s3://{self.source.bucket}/tables",
             "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-            "client.region": str(storage.extra.get("region_name") or s3.DEFAULT_REGION),
-            "s3.endpoint": str(storage.extra.get("endpoint_url") or ""),
+            "client.region": self._region,
             "s3.path-style-access": "true",
-            "s3.access-key-id": storage.login,
-            "s3.secret-access-key": storage.password,
-            "s3.session-token": str(storage.extra.get(s3.TOKEN) or ""),
+            **self._storage_settings(),
             "http-client.apache.connection-timeout-ms": str(CONNECT_S * 1000),
             "http-client.apache.socket-timeout-ms": str(REQUEST_S * 1000),
         }
         return {name: value for name, value in settings.items() if value}
-
-    @property
-    def _storage(self) -> Connection:
-        """Return the connection to S3. `server` is the connection to the catalog's PostgreSQL."""
-        return Connection.from_environment("s3")
