@@ -40,7 +40,11 @@ INDEX: Places = {
     ): "request_cache.hit_count",
     Counter("merges_running", "", "gauge", "merges that run at the moment"): "merges.current",
     Counter("segments", "", "gauge", "segments of the index"): "segments.count",
-    Counter("store_bytes", "bytes", "gauge", "size of the index on disk"): "store.size_in_bytes",
+    # Elasticsearch renews the size of the store every 10 s only. The size of the documents' segments is of the moment.
+    Counter("store_bytes", "bytes", "gauge", "size of the index on disk"): (
+        "docs.total_size_in_bytes",
+        "store.size_in_bytes",
+    ),
     Counter("translog_bytes", "bytes", "gauge", "size of the translog"): "translog.size_in_bytes",
 }
 NODES: Places = {
