@@ -73,14 +73,14 @@ def read(client: Elasticsearch, index: str) -> dict[str, float | str]:
     }
 
 
-def _asked(places: Places, ask: Callable[[], list[Mapping[str, Any]]]) -> dict[str, float | str]:
+def _asked(places: Places, ask: Callable[[], list[Mapping[str, Any]]]) -> Mapping[str, float | str]:
     """Return the counters of the reports that `ask` returns, or the server's refusal for each counter."""
     from elasticsearch import ApiError
 
     from storebench.stores.elasticsearch_server import advise
 
     try:
-        return {**taken(places, ask())}
+        return taken(places, ask())
     except ApiError as error:
         body = error.body if isinstance(error.body, Mapping) else {}
         refusal = f"Elasticsearch refused: {advise(body.get('error') or error.message)}"
