@@ -5,7 +5,6 @@ Iceberg's S3FileIO accesses the tables, as Iceberg's documentation recommends fo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from storebench.dataset.schema import Field
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.s3 import S3
 from storebench.stores.base import Pod, Server, TypicalTime
-from storebench.stores.bulk_write_read.base import READ, WRITE
+from storebench.stores.bulk_write_read.base import READ, WRITE, same_but_for_case
 from storebench.stores.bulk_write_read.iceberg import NAMESPACE, TUNED_TABLE, IcebergStore
 from storebench.stores.bulk_write_read.maintenance import MAINTAIN
 from storebench.stores.bulk_write_read.spark_table import TUNED, SparkTable
@@ -62,7 +61,7 @@ class IcebergSpark(SparkTable, IcebergStore):
         # PySpark takes the columns of mapInArrow() by their names, without quotes.
         if name := next((name for name in names if "." in name or "`" in name), None):
             return f"the column {name!r} has a point or a backquote, which PySpark takes for a part of its syntax: rename it"
-        if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
+        if same := same_but_for_case(schema):
             return f"Spark takes columns whose names differ only in case, such as {same!r}, for one"
         return super().cannot_hold_fields(schema)
 
