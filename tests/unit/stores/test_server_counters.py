@@ -55,6 +55,12 @@ def test_a_command_that_ferretdb_has_not_seen_was_not_used():
     assert (found["inserts"], found["finds"]) == (7, 0)
 
 
+def test_the_size_of_an_index_in_elasticsearch_is_of_the_moment():
+    late = {"store": {"size_in_bytes": 250}}
+    assert taken(elasticsearch.INDEX, [late]) == {"store_bytes": 250}, "an earlier version"
+    assert taken(elasticsearch.INDEX, [{**late, "docs": {"total_size_in_bytes": 7}}]) == {"store_bytes": 7}
+
+
 def test_names_of_a_servers_counters_are_unique():
     for module in (elasticsearch, mariadb, mongodb):
         names = [counter.name for counter in module.COUNTERS]

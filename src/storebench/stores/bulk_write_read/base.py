@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
@@ -298,6 +299,12 @@ def finer(field: Field, places: int) -> bool:
 def before(field: Field, first: str) -> bool:
     """Return whether the field has dates or timestamps before the date with the text `first`."""
     return bool(field.earliest) and str(field.earliest) < first
+
+
+def same_but_for_case(schema: Sequence[Field]) -> str | None:
+    """Return the name, in small letters, of columns whose names differ only in case; None if there are none."""
+    counts = Counter(field.name.lower() for field in schema)
+    return next((name for name, count in counts.items() if count > 1), None)
 
 
 def columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> dict[str, Sequence[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +12,10 @@ from storebench import s3
 from storebench.connection import Connection, tls
 from storebench.dataset.schema import Field
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.protocol.counters import Counter as StoreCounter
+from storebench.protocol.counters import Counter
 from storebench.redact import redacted
 from storebench.stores.base import Durability
-from storebench.stores.bulk_write_read.base import MICROSECONDS, VERIFY_CHUNK_ROWS, finer
+from storebench.stores.bulk_write_read.base import MICROSECONDS, VERIFY_CHUNK_ROWS, finer, same_but_for_case
 from storebench.stores.bulk_write_read.s3_table import S3Table
 from storebench.stores.counters import delta as delta_counters
 
@@ -33,14 +32,13 @@ class DeltaStore(S3Table):
     After a write, verification reads the files that delta-rs lists, with pyarrow. After a read, each store makes its own second pass.
     """
 
-    counters: ClassVar[tuple[StoreCounter, ...]] = delta_counters.COUNTERS
+    counters: ClassVar[tuple[Counter, ...]] = delta_counters.COUNTERS
 
     @classmethod
     def cannot_hold_fields(cls, schema: Sequence[Field]) -> str:
-        names = [field.name for field in schema]
-        if name := next((name for name in names if not COLUMN.fullmatch(name)), None):
+        if name := next((field.name for field in schema if not COLUMN.fullmatch(field.name)), None):
             return f"the column {name!r} would need Delta Lake's column mapping: rename it to letters, digits and _"
-        if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
+        if same := same_but_for_case(schema):
             return f"Delta Lake takes columns whose names differ only in case, such as {same!r}, for one"
         if name := next((field.name for field in schema if finer(field, MICROSECONDS)), None):
             return f"the column {name!r} has timestamps with nanoseconds, and Delta Lake keeps microseconds. Round them, or make them text"

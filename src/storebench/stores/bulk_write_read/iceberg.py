@@ -103,6 +103,27 @@ class IcebergStore(S3Table):
     def _place(self) -> str:
         return f"s3://{self.source.bucket}/{self.key}"
 
+    @property
+    def _storage(self) -> Connection:
+        """Return the connection to S3. `server` is the connection to the catalog's PostgreSQL."""
+        return Connection.from_environment("s3")
+
+    @property
+    def _region(self) -> str:
+        return str(self._storage.extra.get("region_name") or s3.DEFAULT_REGION)
+
+    def _storage_settings(self) -> dict[str, str]:
+        """Return the settings of a catalog that have the same names in Python and in Java: the place of tables, and the login to S3."""
+        storage = self._storage
+        settings = {
+            "warehouse": f"s3://{self.source.bucket}/tables",
+            "s3.endpoint": str(storage.extra.get("endpoint_url") or ""),
+            "s3.access-key-id": storage.login,
+            "s3.secret-access-key": storage.password,
+            "s3.session-token": str(storage.extra.get(s3.TOKEN) or ""),
+        }
+        return {name: value for name, value in settings.items() if value}
+
     def _loaded(self) -> Table:
         assert self._catalog is not None
         return self._catalog.load_table(self._identifier)
@@ -110,9 +131,8 @@ class IcebergStore(S3Table):
     def _connected(self) -> SqlCatalog:
         """Return the catalog. It creates its own tables in the database, if they are missing."""
         assert self.server is not None
-        storage = Connection.from_environment("s3")
         send_no_checksums()
-        if file := tls.authority_file(storage):
+        if file := tls.authority_file(self._storage):
             os.environ["SSL_CERT_FILE"] = (
                 file  # PyIceberg has no option for a CA; pyarrow reads this variable
             )
@@ -132,21 +152,16 @@ class IcebergStore(S3Table):
             database=self.server.schema,
             query=dict(encryption(self.server)),
         )
-        options = {
-            "s3.endpoint": str(storage.extra.get("endpoint_url") or ""),
-            "s3.region": str(storage.extra.get("region_name") or s3.DEFAULT_REGION),
-            "s3.access-key-id": storage.login,
-            "s3.secret-access-key": storage.password,
-            "s3.session-token": str(storage.extra.get(s3.TOKEN) or ""),
-            "s3.connect-timeout": str(CONNECT_S),
-            "s3.request-timeout": str(REQUEST_S),
-        }
-        given = {name: value for name, value in options.items() if value}
         return SqlCatalog(
             NAMESPACE,
             uri=uri.render_as_string(hide_password=False),
-            warehouse=f"s3://{self.source.bucket}/tables",
-            **{"py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO", **given},
+            **{
+                "py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO",
+                "s3.region": self._region,
+                "s3.connect-timeout": str(CONNECT_S),
+                "s3.request-timeout": str(REQUEST_S),
+                **self._storage_settings(),
+            },
         )
 
     @contextmanager

@@ -5,18 +5,15 @@ Iceberg's S3FileIO accesses the tables, as Iceberg's documentation recommends fo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from storebench import s3
-from storebench.connection import Connection
 from storebench.dataset.schema import Field
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.s3 import S3
 from storebench.stores.base import Pod, Server, TypicalTime
-from storebench.stores.bulk_write_read.base import READ, WRITE
+from storebench.stores.bulk_write_read.base import READ, WRITE, same_but_for_case
 from storebench.stores.bulk_write_read.iceberg import NAMESPACE, TUNED_TABLE, IcebergStore
 from storebench.stores.bulk_write_read.maintenance import MAINTAIN
 from storebench.stores.bulk_write_read.spark_table import TUNED, SparkTable
@@ -64,7 +61,7 @@ class IcebergSpark(SparkTable, IcebergStore):
         # PySpark takes the columns of mapInArrow() by their names, without quotes.
         if name := next((name for name in names if "." in name or "`" in name), None):
             return f"the column {name!r} has a point or a backquote, which PySpark takes for a part of its syntax: rename it"
-        if same := next((name for name, n in Counter(map(str.lower, names)).items() if n > 1), None):
+        if same := same_but_for_case(schema):
             return f"Spark takes columns whose names differ only in case, such as {same!r}, for one"
         return super().cannot_hold_fields(schema)
 
@@ -132,27 +129,17 @@ class IcebergSpark(SparkTable, IcebergStore):
         tls = dict(encryption(self.server))
         if tls.get("sslrootcert") == "system":
             tls["sslrootcert"] = SYSTEM_AUTHORITIES
-        storage = self._storage
         settings = {
             "type": "jdbc",
             "uri": f"jdbc:postgresql://{host}:{port}/{quote(self.server.schema, safe='')}",
             "jdbc.user": self.server.login,
             "jdbc.password": self.server.password,
             **{f"jdbc.{name}": value for name, value in tls.items()},
-            "warehouse": f"s3://{self.source.bucket}/tables",
             "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-            "client.region": str(storage.extra.get("region_name") or s3.DEFAULT_REGION),
-            "s3.endpoint": str(storage.extra.get("endpoint_url") or ""),
+            "client.region": self._region,
             "s3.path-style-access": "true",
-            "s3.access-key-id": storage.login,
-            "s3.secret-access-key": storage.password,
-            "s3.session-token": str(storage.extra.get(s3.TOKEN) or ""),
+            **self._storage_settings(),
             "http-client.apache.connection-timeout-ms": str(CONNECT_S * 1000),
             "http-client.apache.socket-timeout-ms": str(REQUEST_S * 1000),
         }
         return {name: value for name, value in settings.items() if value}
-
-    @property
-    def _storage(self) -> Connection:
-        """Return the connection to S3. `server` is the connection to the catalog's PostgreSQL."""
-        return Connection.from_environment("s3")

@@ -41,7 +41,7 @@ def operate(store: TableStore, attempt: Attempt) -> str:
                 attempt.metric(name, count)
             if after > before:
                 raise VerificationFailed(f"The maintenance has made {after:,} files of {before:,}")
-        verified = verify(store, manifest.rows, manifest)
+        verified = verify(store, None, manifest)
     with attempt.phase("teardown"):
         attempt.result.data_bytes = store.size_bytes()
     return verified

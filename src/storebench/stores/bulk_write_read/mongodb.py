@@ -137,7 +137,7 @@ class MongoDB(TableStore):
 
     def read_counters(self) -> Mapping[str, float | str]:
         with errors(self.server):
-            return {**mongodb_counters.read(self._client)}
+            return mongodb_counters.read(self._client)
 
     def durability(self) -> Durability:
         written = self._raw if self.client == "tuned" else self._collection

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def verify(
-    store: TableStore, rows: int, manifest: Manifest, seen: TableChecksum | None = None, pods: int = 1
+    store: TableStore, rows: int | None, manifest: Manifest, seen: TableChecksum | None = None, pods: int = 1
 ) -> str:
     """Compare the number of rows of the operation, the server's count, and every field of every row with the manifest.
 
-    `rows`: number of rows that the timed operation wrote or saw in all of its `pods`. `seen`: the checksum of the rows of all pods' second
-    passes; None: the rows are read here. Return a readable text: the subject and way of the verification. Raises VerificationFailed with the
-    difference.
+    `rows`: number of rows that the timed operation wrote or saw in all of its `pods`; None for an operation without rows. `seen`: the checksum
+    of the rows of all pods' second passes; None: the rows are read here. Return a readable text: the subject and way of the verification. Raises
+    VerificationFailed with the difference.
     """
-    if rows != manifest.rows:
+    if rows is not None and rows != manifest.rows:
         raise VerificationFailed(f"The operation handled {rows:,} rows of {manifest.rows:,}")
     counted = store.count()
     if counted != manifest.rows:
@@ -32,15 +32,9 @@ def verify(
         more = f" and {len(differences) - 5} more" if len(differences) > 5 else ""
         raise VerificationFailed(f"The data differs from the dataset: {shown}{more}")
     how = "a second pass of" if store.operation == "read" else "reading back with"
-    handled = (
-        "counted"
-        if store.operation == "maintain"
-        else "handled and counted"
-        if pods == 1
-        else f"handled by {pods} pods and counted"
-    )
+    handled = "" if rows is None else "handled and " if pods == 1 else f"handled by {pods} pods and "
     where = " in each pod" if seen else ""
-    return f"{rows:,} rows {handled}; all {len(checksum.fields)} fields by {how} {store.verified_by()}{where}"
+    return f"{counted:,} rows {handled}counted; all {len(checksum.fields)} fields by {how} {store.verified_by()}{where}"
 
 
 def checksum_of(store: TableStore) -> TableChecksum:

@@ -79,7 +79,7 @@ class Mariadb(ScanStore):
         return {"batch_rows": BATCH_ROWS, "commit_rows": COMMIT_ROWS} if self.client == "reference" else {}
 
     def read_counters(self) -> Mapping[str, float | str]:
-        return {**mariadb_counters.read(self._ask(mariadb_counters.STATEMENT))}
+        return mariadb_counters.read(self._ask(mariadb_counters.STATEMENT))
 
     def durability(self) -> Durability:
         ((_, value),) = self._ask("SHOW GLOBAL VARIABLES LIKE 'innodb_flush_log_at_trx_commit'")

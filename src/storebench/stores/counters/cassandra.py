@@ -5,7 +5,7 @@ Virtual tables show no read repairs and no garbage collections: these are metric
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from storebench.protocol.counters import Counter
@@ -96,14 +96,9 @@ def _report(name: str | None, future: Any) -> dict[str, dict[str, float]]:
     if name is None:
         found = {row[0]: dict(zip(columns[1:], row[1:], strict=True)) for row in rows}
         return {**(dict.fromkeys(POOLS, UNUSED) if "completed_tasks" in columns else {}), **found}
-    sums = {column: sum(values) for column, values in _columns(columns, rows)}
+    sums = {column: sum(row[place] for row in rows) for place, column in enumerate(columns)}
     if name in ("outbound", "inbound"):
         sums["dropped"] = sums["expired_count"] + sums.get("overload_count", 0)
     if name == "disk":
         sums["bytes"] = sums["mebibytes"] * 2**20
     return {name: sums}
-
-
-def _columns(names: list[str], rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, list[float]]]:
-    for place, name in enumerate(names):
-        yield name, [row[place] for row in rows]

@@ -111,7 +111,7 @@ class Cassandra(PointStore):
 
     def read_counters(self) -> Mapping[str, float | str]:
         with self._errors():
-            return {**cassandra_counters.read(self._session, self._keyspace)}
+            return cassandra_counters.read(self._session, self._keyspace)
 
     def server_processes(self) -> Mapping[str, float]:
         """Return the second in which each node was started, as the nodes tell each other; none before Cassandra 5."""

@@ -82,7 +82,7 @@ class MongoDB(PointStore):
 
     def read_counters(self) -> Mapping[str, float | str]:
         with errors(self.server):
-            return {**mongodb_counters.read(self._client)}
+            return mongodb_counters.read(self._client)
 
     def durability(self) -> Durability:
         return durability_of(self._collection.write_concern.document, self.describe())
