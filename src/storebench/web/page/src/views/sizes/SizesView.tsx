@@ -14,6 +14,7 @@ import { operationsOf, titleOfOperation } from "../../model/study";
 import { legendOf, painter } from "../../ui/colours";
 import { Legend } from "../../ui/Legend";
 import { ProvenanceLine } from "../../ui/Provenance";
+import { Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { Excluded, Single } from "./Advice";
@@ -47,17 +48,17 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
   return (
     <>
       <div className="sb-fields">
-        <Choices
-          title="Operation"
-          chosen={operation}
+        <Select
+          label="Operation"
+          value={operation}
           options={Object.keys(offered).map((known) => [known, titleOfOperation(known)])}
           onChoose={(operation) =>
             choice.choose({ [sizesKey("operation")]: operation, [sizesKey("metric")]: "" })
           }
         />
-        <Choices
-          title="Metric"
-          chosen={name}
+        <Select
+          label="Metric"
+          value={name}
           options={metrics.map((known) => [known.name, known.title])}
           onChoose={(metric) =>
             choice.choose({ [sizesKey("operation")]: operation, [sizesKey("metric")]: metric })
@@ -107,31 +108,6 @@ const runsOf = (points: SizePoint[]) => [...new Set(points.flatMap((point) => po
 function sourceText(study: Study, points: SizePoint[]): string {
   const origin = originText(together(points.map((point) => point.origin)));
   return [runsOf(points).join(", "), datasetsText(study, points), origin].filter(Boolean).join(" · ");
-}
-
-function Choices({
-  title,
-  chosen,
-  options,
-  onChoose,
-}: {
-  title: string;
-  chosen: string;
-  options: [string, string][];
-  onChoose: (name: string) => void;
-}) {
-  return (
-    <label className="sb-field">
-      {title}
-      <select value={chosen} onChange={(event) => onChoose(event.target.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 interface Drawn {
