@@ -7,7 +7,7 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** Show a frame in which a wide table scrolls. The page itself never scrolls sideways. */
+/** Show a frame in which a wide table or text scrolls. The page itself never scrolls sideways. */
 export function ScrollFrame({ label, dense, children }: FrameProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls
