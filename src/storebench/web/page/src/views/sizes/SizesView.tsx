@@ -11,7 +11,7 @@ import { toNext } from "../../model/lead";
 import { originText, together } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { operationsOf, titleOfOperation } from "../../model/study";
-import { legendOf, painter } from "../../ui/colours";
+import { legendOf } from "../../ui/colours";
 import { Legend } from "../../ui/Legend";
 import { ProvenanceLine } from "../../ui/Provenance";
 import { Select } from "../../ui/Select";
@@ -45,6 +45,7 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
   const metric = metrics.find((known) => known.name === name);
   const layout = useMemo(() => layoutFor(study, name), [study, name]);
   const panels = useMemo(() => sizePanels(points, layout), [points, layout]);
+  const source = sourceText(study, points);
   return (
     <>
       <div className="sb-fields">
@@ -92,12 +93,7 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
           ))
         : null}
       <Excluded excluded={excluded} choice={choice} />
-      {points.length ? (
-        <ProvenanceLine
-          text={sourceText(study, points)}
-          citation={`${study.title}. ${sourceText(study, points)}.`}
-        />
-      ) : null}
+      {points.length ? <ProvenanceLine text={source} citation={`${study.title}. ${source}.`} /> : null}
     </>
   );
 }
@@ -136,20 +132,19 @@ function SizesChart({ study, operation, metric, layout, choice, all, panel, poin
     .join(", ");
   const lines = new Set(shown.map(({ line }) => line)).size;
   const description = `${title}, over the cores of each server that holds data: ${shown.length} sizes in ${lines} line${lines === 1 ? "" : "s"}.`;
-  const paint = useMemo(() => painter(study, all, colour), [study, all, colour]);
   const entries = useMemo(() => legendOf(study, all, points, colour), [study, all, points, colour]);
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
       sizesSpec(
         marks,
         metric,
-        entries.map(({ name, label }) => [label, paint(theme, name)]),
+        entries.map((entry) => [entry.label, entry.colour(theme)]),
         description,
         width,
         theme,
         picture,
       ),
-    [marks, metric, entries, paint, description],
+    [marks, metric, entries, description],
   );
   const { name, unit } = metric;
   return (
