@@ -7,7 +7,7 @@ import { linkTargetOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
 import { axisTexts, figureIn } from "../model/units";
 import type { Theme } from "../ui/theme";
-import { frame, labelled, niceTicks, quantity, tens } from "./frame";
+import { coloured, frame, niceTicks, quantity, tens, ticked } from "./frame";
 
 /** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
 export interface Curve {
@@ -185,25 +185,16 @@ export function curveSpec(
           ),
           ...(along && over
             ? {
-                axis: {
-                  values: alongTicks,
-                  labelExpr: labelled(alongTicks.map((at) => [at, along.tick(at)])),
-                },
+                axis: ticked(alongTicks, along.tick),
               }
             : {}),
         };
   const y = (field: string) => ({
     ...quantity(field, [unit || metric.title, isLog ? "logarithmic" : ""].filter(Boolean).join(", ")),
     scale: { type: isLog ? ("log" as const) : ("linear" as const), domain, nice: false },
-    axis: { values: ticks, labelExpr: labelled(ticks.map((at) => [at, tick(at)])) },
+    axis: ticked(ticks, tick),
   });
-  const color = {
-    field: "value",
-    type: "nominal" as const,
-    title: null,
-    scale: { domain: painted.map(([value]) => value), range: painted.map(([, colour]) => colour) },
-    legend: picture ? { orient: "top" as const, columns: 6 } : null,
-  };
+  const color = coloured("value", null, painted, picture);
   // the opacity of a curve while the mouse is on another curve
   const opacity = { condition: { param: "pointed", value: 1 }, value: 0.15 };
   const line = { detail: { field: "key" }, order: { field: "order" } };

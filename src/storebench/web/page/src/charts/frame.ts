@@ -96,6 +96,26 @@ export const quantity = (field: string, title: string) => ({ field, type: "quant
 export const labelled = (texts: [number, string][]): string =>
   `${JSON.stringify(Object.fromEntries(texts))}[datum.value]`;
 
+/** Return an axis's ticks at these values, each with its text. */
+export const ticked = (values: number[], tick: (value: number) => string) => ({
+  values,
+  labelExpr: labelled(values.map((value) => [value, tick(value)])),
+});
+
+/** Encode the values of a field by their colours. Only a picture has a legend: the page shows its own. */
+export const coloured = (
+  field: string,
+  title: string | null,
+  colours: (readonly [value: string, colour: string])[],
+  picture: boolean,
+) => ({
+  field,
+  type: "nominal" as const,
+  title,
+  scale: { domain: colours.map(([value]) => value), range: colours.map(([, colour]) => colour) },
+  legend: picture ? { orient: "top" as const, columns: 6 } : null,
+});
+
 /** Return about `count` round values of a linear axis: multiples of 1, 2 or 5 times a power of ten. */
 export function niceTicks([least, most]: [number, number], count: number): number[] {
   const rough = (most - least) / count;

@@ -6,7 +6,7 @@ import { linkTargetOf } from "../model/lead";
 import { axisTexts, compared, digits, figureIn } from "../model/units";
 import type { Theme } from "../ui/theme";
 import { arranged, LETTER } from "./arranged";
-import { frame, labelled, niceTicks, quantity, shape, tens } from "./frame";
+import { frame, labelled, niceTicks, quantity, shape, tens, ticked } from "./frame";
 
 /** The settings of a chart of medians. */
 export interface Shown {
@@ -167,8 +167,7 @@ export function medianSpec(data: ChartData, shown: Shown, width: number, theme: 
     ...quantity(field, ticks.title),
     scale: { type: isLog ? ("log" as const) : ("linear" as const), domain, nice: false },
     axis: {
-      values: ticks.values,
-      labelExpr: labelled(ticks.values.map((value) => [value, ticks.tick(value)])),
+      ...ticked(ticks.values, ticks.tick),
       labelOverlap: "greedy" as const,
       labelSeparation: 10,
       grid: false, // the lines are drawn by the bars, so that none crosses a name

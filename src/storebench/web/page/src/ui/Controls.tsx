@@ -15,38 +15,33 @@ import {
 } from "../model/choice";
 import { reportedBy, scalars } from "../model/study";
 import { type Colour, colourOfName, type Painted } from "./colours";
+import { type Option, optionsOf, Select } from "./Select";
 import { useTheme } from "./theme";
 
 /** Show the menu of the charts' scale: one scale for all charts, or a suitable scale for each chart. */
 export function ScaleMenu({ choice: { asked, choose } }: { choice: Choice }) {
   return (
-    <label className="sb-field">
-      Scale
-      <select value={scaleOf(asked) ?? ""} onChange={(event) => choose({ scale: event.target.value })}>
-        <option value="">as each chart needs</option>
-        {Object.entries(SCALES).map(([name, title]) => (
-          <option key={name} value={name}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Scale"
+      value={scaleOf(asked) ?? ""}
+      options={[["", "as each chart needs"], ...Object.entries(SCALES)]}
+      onChoose={(scale) => choose({ scale })}
+    />
   );
 }
 
 /** Show the menu of the order of the charts' lines. */
 export function OrderMenu({ choice: { asked, choose } }: { choice: Choice }) {
   return (
-    <label className="sb-field">
-      Order
-      <select
-        value={isByValue(asked) ? "" : "store"}
-        onChange={(event) => choose({ lines: event.target.value })}
-      >
-        <option value="">best first</option>
-        <option value="store">by store</option>
-      </select>
-    </label>
+    <Select
+      label="Order"
+      value={isByValue(asked) ? "" : "store"}
+      options={[
+        ["", "best first"],
+        ["store", "by store"],
+      ]}
+      onChoose={(lines) => choose({ lines })}
+    />
   );
 }
 
@@ -188,17 +183,15 @@ export function MetricMenu({
   const metrics = scalars(study).filter(({ name }) => reported.has(name));
   const known = !chosen || metrics.some(({ name }) => name === chosen);
   return (
-    <label className="sb-field">
-      Metric
-      <select value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
-        <option value="">the ranking metric</option>
-        {known ? null : <option value={chosen}>{chosen}</option>}
-        {metrics.map(({ name, title }) => (
-          <option key={name} value={name}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Metric"
+      value={chosen ?? ""}
+      options={[
+        ["", "the ranking metric"],
+        ...(known ? [] : optionsOf([chosen])),
+        ...metrics.map(({ name, title }): Option => [name, title]),
+      ]}
+      onChoose={onChoose}
+    />
   );
 }

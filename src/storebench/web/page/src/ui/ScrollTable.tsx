@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Aligned } from "../model/units";
+import { type Aligned, alignedRows } from "../model/units";
 
 interface FrameProps {
   label: string;
@@ -7,7 +7,7 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** Show a frame in which a wide table scrolls. The page itself never scrolls sideways. */
+/** Show a frame in which a wide table or text scrolls. The page itself never scrolls sideways. */
 export function ScrollFrame({ label, dense, children }: FrameProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls
@@ -56,5 +56,33 @@ export function ScrollTable({ label, columns, className, dense, children }: Tabl
         <tbody>{children}</tbody>
       </table>
     </ScrollFrame>
+  );
+}
+
+interface TextTableProps {
+  label: string;
+  columns: readonly string[];
+  /** The number of columns before the columns with numbers; the first column identifies a row. */
+  numbersFrom: number;
+  /** The texts of each row. */
+  rows: string[][];
+  /** Return the class of a row by its place. */
+  classOf?: (row: number) => string | undefined;
+}
+
+/** Show a dense table of texts, then of numbers. */
+export function TextTable({ label, columns, numbersFrom, rows, classOf }: TextTableProps) {
+  const numbers = alignedRows(rows.map((texts) => texts.slice(numbersFrom)));
+  return (
+    <ScrollTable label={label} columns={columns} dense>
+      {rows.map((texts, row) => (
+        <tr key={texts[0]} className={classOf?.(row)}>
+          {texts.slice(0, numbersFrom).map((text, column) => (
+            <td key={columns[column]}>{text}</td>
+          ))}
+          <NumberCells of={numbers[row]} />
+        </tr>
+      ))}
+    </ScrollTable>
   );
 }

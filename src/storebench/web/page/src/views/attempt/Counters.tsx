@@ -1,26 +1,15 @@
 import type { AttemptCounters } from "../../api/types";
 import { COLUMNS, counterRows, NUMBERS, unknownTexts } from "../../model/counters";
-import { alignedRows } from "../../model/units";
 import { Card } from "../../ui/Card";
-import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
+import { TextTable } from "../../ui/ScrollTable";
 
 /** Show what a store reported about itself right before and right after an attempt's operation. */
 export function Counters({ counters }: AttemptCounters) {
   const rows = counterRows(counters);
-  const numbers = alignedRows(rows.map((texts) => texts.slice(NUMBERS)));
   return (
     <Card title="Counters">
       {rows.length ? (
-        <ScrollTable label="Values of each counter" columns={COLUMNS} dense>
-          {rows.map((texts, row) => (
-            <tr key={texts[0]}>
-              {texts.slice(0, NUMBERS).map((text, column) => (
-                <td key={COLUMNS[column]}>{text}</td>
-              ))}
-              <NumberCells of={numbers[row]} />
-            </tr>
-          ))}
-        </ScrollTable>
+        <TextTable label="Values of each counter" columns={COLUMNS} numbersFrom={NUMBERS} rows={rows} />
       ) : null}
       {unknownTexts(counters).map((text) => (
         <p key={text} className="sb-line">

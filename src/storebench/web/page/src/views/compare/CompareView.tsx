@@ -16,6 +16,7 @@ import { metricNamed } from "../../model/study";
 
 import { Filters, MetricMenu, OrderMenu } from "../../ui/Controls";
 import { ProvenanceLine } from "../../ui/Provenance";
+import { optionsOf, Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { OfRun } from "../run/OfRun";
@@ -41,16 +42,12 @@ export function CompareView({ runs, before, after, metric, by, choice }: Props) 
   return (
     <>
       <div className="sb-fields">
-        <label className="sb-field">
-          Compare
-          <select
-            value={by === undefined ? RUNS : VALUES}
-            onChange={(event) => choose({ by: event.target.value === VALUES ? FIRST : "" })}
-          >
-            <option>{RUNS}</option>
-            <option>{VALUES}</option>
-          </select>
-        </label>
+        <Select
+          label="Compare"
+          value={by === undefined ? RUNS : VALUES}
+          options={optionsOf([RUNS, VALUES])}
+          onChoose={(value) => choose({ by: value === VALUES ? FIRST : "" })}
+        />
         {by === undefined ? (
           <RunMenu label="A" chosen={before} runs={runs} onChoose={(id) => choose({ before: id })} />
         ) : null}

@@ -4,6 +4,7 @@ import { useLoaded } from "../../api/loading";
 import type { Run } from "../../api/types";
 import { type CellName, placeOf } from "../../model/cells";
 import type { Choose } from "../../model/choice";
+import { optionsOf, Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 import { RunLine, runStates } from "../run/Runs";
 
@@ -109,17 +110,12 @@ export function OfValues({
         return (
           <>
             <div className="sb-fields">
-              <label className="sb-field">
-                By
-                <select
-                  value={values.place}
-                  onChange={(event) => pick(firstOf(known, event.target.value) ?? {})}
-                >
-                  {[...known.keys()].map((place) => (
-                    <option key={place}>{place}</option>
-                  ))}
-                </select>
-              </label>
+              <Select
+                label="By"
+                value={values.place}
+                options={optionsOf(known.keys())}
+                onChoose={(place) => pick(firstOf(known, place) ?? {})}
+              />
               {menu("A", "before", values.after)}
               {menu("B", "after", values.before)}
             </div>

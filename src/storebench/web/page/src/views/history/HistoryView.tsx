@@ -14,6 +14,7 @@ import { grouped } from "../../model/units";
 import { MetricMenu } from "../../ui/Controls";
 import { Legend } from "../../ui/Legend";
 import { Provenance } from "../../ui/Provenance";
+import { Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 import { paint, type Theme } from "../../ui/theme";
 import { Changes } from "./Changes";
@@ -82,19 +83,12 @@ function OfCell({ cell, operation: asked, metric, choice }: Props & { cell: stri
         return (
           <>
             <div className="sb-fields">
-              <label className="sb-field">
-                Operation
-                <select
-                  value={operation.name}
-                  onChange={(event) => choice.choose({ operation: event.target.value })}
-                >
-                  {study.operations.map((option) => (
-                    <option key={option.name} value={option.name}>
-                      {titleOfOperation(option.name)}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <Select
+                label="Operation"
+                value={operation.name}
+                options={study.operations.map(({ name }) => [name, titleOfOperation(name)])}
+                onChoose={(operation) => choice.choose({ operation })}
+              />
               <MetricMenu
                 study={study}
                 operations={[operation.name]}

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { frame, labelled, niceTicks, quantity, shape } from "../../charts/frame";
+import { coloured, frame, niceTicks, quantity, shape, ticked } from "../../charts/frame";
 import { axisTexts } from "../../model/units";
 import { paint, type Theme } from "../../ui/theme";
 
@@ -79,15 +79,10 @@ export function historySpec(
   const y = {
     ...quantity("at", axis.unit || title),
     scale: { domain, nice: false },
-    axis: { values, labelExpr: labelled(values.map((at) => [at, axis.tick(at)])) },
+    axis: ticked(values, axis.tick),
   };
-  const color = {
-    field: "measured",
-    type: "nominal" as const,
-    title: "environment and parameters",
-    scale: { domain: kinds, range: kinds.map((_, place) => paint(theme, place)) },
-    legend: picture ? { orient: "top" as const, columns: 6 } : null,
-  };
+  const colours = kinds.map((kind, place) => [kind, paint(theme, place)] as const);
+  const color = coloured("measured", "environment and parameters", colours, picture);
   const line = { x: time("since"), x2: { field: "until" }, y, color, tooltip: [{ field: "said" }] };
   const text = { type: "text" as const, align: "left" as const, fontSize: 12, color: theme.text };
   const times = points.map((point) => Date.parse(point.recorded_at));

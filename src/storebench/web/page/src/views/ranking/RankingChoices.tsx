@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { ComponentProps } from "react";
 import type { Ranking } from "../../api/types";
 import { titleOf, valueText } from "../../model/cells";
 import type { Choice } from "../../model/choice";
@@ -16,6 +16,7 @@ import {
   rankKey,
 } from "../../model/ranking";
 import { titleOfOperation } from "../../model/study";
+import { type Option, optionsOf, Select } from "../../ui/Select";
 
 /** Show the menus of a ranking's choices, which are all in the address. */
 export function RankingChoices({ study, ranking, only, choice }: Ranked & { only: boolean; choice: Choice }) {
@@ -24,7 +25,12 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
   return (
     <div className="sb-fields">
       {only ? null : (
-        <Menu label="Study" value={ranking.study} options={texts(ranking.studies)} onChoose={pick("study")} />
+        <Menu
+          label="Study"
+          value={ranking.study}
+          options={optionsOf(ranking.studies)}
+          onChoose={pick("study")}
+        />
       )}
       <Menu
         label="Operation"
@@ -52,7 +58,7 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
           key={name}
           label={titleOf(study, name)}
           value={ranking.axes[name] ?? ANY}
-          options={[...values.map((value): [string, string] => [value, valueText(value)]), [ANY, "any"]]}
+          options={[...values.map((value): Option => [value, valueText(value)]), [ANY, "any"]]}
           onChoose={(value) => choose(chosenOnAxis(ranking, name, value))}
         />
       ))}
@@ -68,7 +74,7 @@ export function RankingChoices({ study, ranking, only, choice }: Ranked & { only
       <Menu
         label="Guarantee"
         value={ranking.guarantee ?? ""}
-        options={[...(ranking.alike ? [] : [["", "any"] as [string, string]]), ...texts(ranking.guarantees)]}
+        options={[...(ranking.alike ? [] : [["", "any"] as Option]), ...optionsOf(ranking.guarantees)]}
         onChoose={pick("guarantee")}
       />
       <Menu
@@ -123,31 +129,6 @@ const WHAT: Record<Ranking["included"][number], string> = {
   unlike: "different delivery or durability",
 };
 
-const texts = (names: string[]) => names.map((name): [string, string] => [name, name]);
-
 /** Show a menu; nothing with fewer than two options. */
-function Menu({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  label: string;
-  value: string;
-  options: [string, string][];
-  onChoose: (value: string) => void;
-}): ReactNode {
-  if (options.length < 2) return null;
-  return (
-    <label className="sb-field">
-      {label}
-      <select value={value} onChange={(event) => onChoose(event.target.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
+const Menu = (props: ComponentProps<typeof Select>) =>
+  props.options.length < 2 ? null : <Select {...props} />;

@@ -5,6 +5,7 @@ import { useLoaded } from "../../api/loading";
 import type { Run } from "../../api/types";
 import { copyText } from "../../ui/clipboard";
 import { textOf, textsOf } from "../../ui/Parameters";
+import { ScrollFrame } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 import { StopButton } from "./RunActions";
 import { RunLine } from "./Runs";
@@ -156,10 +157,9 @@ function SendAgain({ run }: { run: Run }) {
         </button>
         <span aria-live="polite">{said}</span>
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls */}
-      <section className="sb-scroll" tabIndex={0} aria-label={`The parameters of ${run.airflow_run_id}`}>
+      <ScrollFrame label={`The parameters of ${run.airflow_run_id}`}>
         <pre className="sb-params">{params}</pre>
-      </section>
+      </ScrollFrame>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useLoaded } from "../../api/loading";
 import type { Run } from "../../api/types";
 import { StateBadge } from "../../ui/Badge";
 import { Picker } from "../../ui/Picker";
+import { optionsOf, Select } from "../../ui/Select";
 import { counts, loadRuns, runName, runParts } from "./Runs";
 
 /**
@@ -60,15 +61,12 @@ export function RunMenu({
   return (
     <>
       {picker}
-      <label className="sb-field">
-        {label}: tag
-        <select value={tag} onChange={(event) => setTag(event.target.value)}>
-          <option value="">any</option>
-          {tags.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label={`${label}: tag`}
+        value={tag}
+        options={[["", "any"], ...optionsOf(tags)]}
+        onChoose={setTag}
+      />
     </>
   );
 }

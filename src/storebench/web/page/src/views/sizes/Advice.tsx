@@ -1,6 +1,6 @@
 import type { SizeExclusion, SizePoint } from "../../api/types";
 import type { Choice } from "../../model/choice";
-import { ScrollTable } from "../../ui/ScrollTable";
+import { ScrollFrame, ScrollTable } from "../../ui/ScrollTable";
 import { runsText, sizesKey } from "./sizes";
 
 /** Sizes to propose for a run whose servers had no size. */
@@ -16,12 +16,11 @@ export function Single({ run, points }: { run: string; points: SizePoint[] }) {
         <strong>{cores ? "Only one size was measured." : "No size was set."}</strong> Run the same with
         another <code>server_cpu</code>:
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a frame that scrolls */}
-      <section className="sb-scroll" tabIndex={0} aria-label="Commands for other sizes">
+      <ScrollFrame label="Commands for other sizes">
         <pre className="sb-params">
           {sizes.map((size) => `storebench replay ${run} --param 'server_cpu="${size}"' --follow`).join("\n")}
         </pre>
-      </section>
+      </ScrollFrame>
     </div>
   );
 }

@@ -11,9 +11,10 @@ import { toNext } from "../../model/lead";
 import { originText, together } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { operationsOf, titleOfOperation } from "../../model/study";
-import { legendOf, painter } from "../../ui/colours";
+import { legendOf } from "../../ui/colours";
 import { Legend } from "../../ui/Legend";
 import { ProvenanceLine } from "../../ui/Provenance";
+import { Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 import type { Theme } from "../../ui/theme";
 import { Excluded, Single } from "./Advice";
@@ -44,20 +45,21 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
   const metric = metrics.find((known) => known.name === name);
   const layout = useMemo(() => layoutFor(study, name), [study, name]);
   const panels = useMemo(() => sizePanels(points, layout), [points, layout]);
+  const source = sourceText(study, points);
   return (
     <>
       <div className="sb-fields">
-        <Choices
-          title="Operation"
-          chosen={operation}
+        <Select
+          label="Operation"
+          value={operation}
           options={Object.keys(offered).map((known) => [known, titleOfOperation(known)])}
           onChoose={(operation) =>
             choice.choose({ [sizesKey("operation")]: operation, [sizesKey("metric")]: "" })
           }
         />
-        <Choices
-          title="Metric"
-          chosen={name}
+        <Select
+          label="Metric"
+          value={name}
           options={metrics.map((known) => [known.name, known.title])}
           onChoose={(metric) =>
             choice.choose({ [sizesKey("operation")]: operation, [sizesKey("metric")]: metric })
@@ -91,12 +93,7 @@ export function Sizes({ sizes, study, choice }: { sizes: ServerSizes; study: Stu
           ))
         : null}
       <Excluded excluded={excluded} choice={choice} />
-      {points.length ? (
-        <ProvenanceLine
-          text={sourceText(study, points)}
-          citation={`${study.title}. ${sourceText(study, points)}.`}
-        />
-      ) : null}
+      {points.length ? <ProvenanceLine text={source} citation={`${study.title}. ${source}.`} /> : null}
     </>
   );
 }
@@ -107,31 +104,6 @@ const runsOf = (points: SizePoint[]) => [...new Set(points.flatMap((point) => po
 function sourceText(study: Study, points: SizePoint[]): string {
   const origin = originText(together(points.map((point) => point.origin)));
   return [runsOf(points).join(", "), datasetsText(study, points), origin].filter(Boolean).join(" · ");
-}
-
-function Choices({
-  title,
-  chosen,
-  options,
-  onChoose,
-}: {
-  title: string;
-  chosen: string;
-  options: [string, string][];
-  onChoose: (name: string) => void;
-}) {
-  return (
-    <label className="sb-field">
-      {title}
-      <select value={chosen} onChange={(event) => onChoose(event.target.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 interface Drawn {
@@ -160,20 +132,19 @@ function SizesChart({ study, operation, metric, layout, choice, all, panel, poin
     .join(", ");
   const lines = new Set(shown.map(({ line }) => line)).size;
   const description = `${title}, over the cores of each server that holds data: ${shown.length} sizes in ${lines} line${lines === 1 ? "" : "s"}.`;
-  const paint = useMemo(() => painter(study, all, colour), [study, all, colour]);
   const entries = useMemo(() => legendOf(study, all, points, colour), [study, all, points, colour]);
   const spec = useCallback(
     (width: number, theme: Theme, picture: boolean) =>
       sizesSpec(
         marks,
         metric,
-        entries.map(({ name, label }) => [label, paint(theme, name)]),
+        entries.map((entry) => [entry.label, entry.colour(theme)]),
         description,
         width,
         theme,
         picture,
       ),
-    [marks, metric, entries, paint, description],
+    [marks, metric, entries, description],
   );
   const { name, unit } = metric;
   return (

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Metric } from "../../api/types";
-import { frame, labelled, niceTicks, quantity } from "../../charts/frame";
+import { coloured, frame, niceTicks, quantity, ticked } from "../../charts/frame";
 import type { LinkTarget } from "../../model/lead";
 import { axisTexts } from "../../model/units";
 import type { Theme } from "../../ui/theme";
@@ -51,15 +51,9 @@ export function sizesSpec(
   const y = (field: string) => ({
     ...quantity(field, axis.unit || title),
     scale: { domain, nice: false },
-    axis: { values: ticks, labelExpr: labelled(ticks.map((at) => [at, axis.tick(at)])) },
+    axis: ticked(ticks, axis.tick),
   });
-  const color = {
-    field: "value",
-    type: "nominal" as const,
-    title: null,
-    scale: { domain: colours.map(([value]) => value), range: colours.map(([, colour]) => colour) },
-    legend: picture ? { orient: "top" as const, columns: 6 } : null,
-  };
+  const color = coloured("value", null, colours, picture);
   const names = [...new Set(marks.map(({ name }) => name))];
   const dash = {
     field: "name",

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { studies } from "../../api/airflow";
 import { useLoaded } from "../../api/loading";
 import type { Choose } from "../../model/choice";
+import { optionsOf, Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 
 const EVERY_MS = 15_000;
@@ -30,14 +31,12 @@ export function OfDag({
           <>
             {dagId ? null : (
               <div className="sb-fields">
-                <label className="sb-field">
-                  Study
-                  <select value={dag} onChange={(event) => choose({ dag: event.target.value, [clears]: "" })}>
-                    {dags.map(({ dag_id }) => (
-                      <option key={dag_id}>{dag_id}</option>
-                    ))}
-                  </select>
-                </label>
+                <Select
+                  label="Study"
+                  value={dag}
+                  options={optionsOf(dags.map(({ dag_id }) => dag_id))}
+                  onChoose={(dag) => choose({ dag, [clears]: "" })}
+                />
               </div>
             )}
             {dags.find(({ dag_id }) => dag_id === dag)?.is_paused ? (

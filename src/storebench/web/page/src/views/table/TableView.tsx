@@ -26,6 +26,7 @@ import { Lead } from "../../ui/Lead";
 import { Menu, MenuGroup } from "../../ui/Menu";
 import { LongText } from "../../ui/Reason";
 import { NumberCell, ScrollFrame } from "../../ui/ScrollTable";
+import { type Option, Select } from "../../ui/Select";
 import { Ready } from "../../ui/States";
 
 const SIZE = 100;
@@ -363,16 +364,11 @@ function FilterMenu({
   // the chosen value may be of another run
   const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
   return (
-    <label className="sb-field">
-      {label}
-      <select value={chosen ?? ""} onChange={(event) => onChoose({ [name]: event.target.value })}>
-        <option value="">all</option>
-        {all.map((value) => (
-          <option key={value} value={value}>
-            {text(value)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label={label}
+      value={chosen ?? ""}
+      options={[["", "all"], ...all.map((value): Option => [value, text(value)])]}
+      onChoose={(value) => onChoose({ [name]: value })}
+    />
   );
 }
