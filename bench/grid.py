@@ -27,6 +27,7 @@ from rich.table import Table
 from local.stack import supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
+from storebench.cli.environment import airflow_login
 from storebench.planning.node_pools import NodePool, node_pools
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.order import Turn
@@ -180,7 +181,9 @@ def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str
         nonlocal stopped
         if minutes is not None and not over.wait(60 * minutes):
             stopped = True
-            connected().call("PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"})
+            Airflow(*airflow_login()).call(
+                "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
+            )
 
     thread = threading.Thread(target=stop)
     thread.start()
@@ -190,11 +193,6 @@ def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str
         over.set()
         thread.join()
     return "stopped" if stopped else state
-
-
-def connected() -> Airflow:
-    """Return a client of the stack's Airflow."""
-    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
 
 
 def progress(every: int) -> Callable[[str], None]:
@@ -227,7 +225,7 @@ def progress(every: int) -> Callable[[str], None]:
 def main(cells: int, edge: int, rows: int, minutes: float | None) -> None:
     """Measure a run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
     console = Console(width=110, highlight=False)
-    airflow = connected()
+    airflow = Airflow(*airflow_login())
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
     batches = [str(size) for size in range(1, cells // len(stores) + 1)]
     if len(batches) > rows:  # larger batches are no separate cells
