@@ -174,25 +174,24 @@ def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
 
 def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str:
     """Follow the run to its end, or stop the run after some minutes. Return its state, `stopped` for a stopped run."""
-    over = threading.Event()
-    stopped = False
+    if minutes is None:
+        return airflow.wait(STUDY, run, progress(every))
+    stopped = threading.Event()
 
     def stop() -> None:
-        nonlocal stopped
-        if minutes is not None and not over.wait(60 * minutes):
-            stopped = True
-            Airflow(*airflow_login()).call(
-                "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
-            )
+        stopped.set()
+        Airflow(*airflow_login()).call(
+            "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
+        )
 
-    thread = threading.Thread(target=stop)
-    thread.start()
+    timer = threading.Timer(60 * minutes, stop)
+    timer.start()
     try:
         state = airflow.wait(STUDY, run, progress(every))
     finally:
-        over.set()
-        thread.join()
-    return "stopped" if stopped else state
+        timer.cancel()
+        timer.join()
+    return "stopped" if stopped.is_set() else state
 
 
 def progress(every: int) -> Callable[[str], None]:
