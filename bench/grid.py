@@ -27,6 +27,7 @@ from rich.table import Table
 from local.stack import supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
+from storebench.cli.environment import airflow_login
 from storebench.planning.node_pools import NodePool, node_pools
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.order import Turn
@@ -173,28 +174,24 @@ def overlaps(rows: Sequence[Mapping[str, Any]]) -> int:
 
 def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str:
     """Follow the run to its end, or stop the run after some minutes. Return its state, `stopped` for a stopped run."""
-    over = threading.Event()
-    stopped = False
+    if minutes is None:
+        return airflow.wait(STUDY, run, progress(every))
+    stopped = threading.Event()
 
     def stop() -> None:
-        nonlocal stopped
-        if minutes is not None and not over.wait(60 * minutes):
-            stopped = True
-            connected().call("PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"})
+        stopped.set()
+        Airflow(*airflow_login()).call(
+            "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
+        )
 
-    thread = threading.Thread(target=stop)
-    thread.start()
+    timer = threading.Timer(60 * minutes, stop)
+    timer.start()
     try:
         state = airflow.wait(STUDY, run, progress(every))
     finally:
-        over.set()
-        thread.join()
-    return "stopped" if stopped else state
-
-
-def connected() -> Airflow:
-    """Return a client of the stack's Airflow."""
-    return Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+        timer.cancel()
+        timer.join()
+    return "stopped" if stopped.is_set() else state
 
 
 def progress(every: int) -> Callable[[str], None]:
@@ -227,7 +224,7 @@ def progress(every: int) -> Callable[[str], None]:
 def main(cells: int, edge: int, rows: int, minutes: float | None) -> None:
     """Measure a run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
     console = Console(width=110, highlight=False)
-    airflow = connected()
+    airflow = Airflow(*airflow_login())
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
     batches = [str(size) for size in range(1, cells // len(stores) + 1)]
     if len(batches) > rows:  # larger batches are no separate cells

@@ -6,7 +6,6 @@ proportional set size: a page that several processes share counts once. Both cov
 
 from __future__ import annotations
 
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from rich.table import Table
 from local.stack import cgroup, supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
+from storebench.cli.environment import airflow_login
 from storebench.results.leftovers.stopped import OPEN_STATES
 
 PODS = "pods"  # pods, and other processes that the supervisor has not started
@@ -84,7 +84,7 @@ def names_of(settings: Settings) -> dict[int, str]:
 
 
 def check_idle() -> None:
-    airflow = Airflow(*(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD")))
+    airflow = Airflow(*airflow_login())
     runs = airflow.get("dags", "~", "dagRuns", params={"state": OPEN_STATES}, patience_s=0)
     if runs["total_entries"]:
         raise click.ClickException(f"{runs['total_entries']} runs are queued or running: wait for their end")

@@ -31,6 +31,7 @@ from rich.table import Table
 from storebench.airflow.kubernetes.placement import Placement
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.cli.airflow_api import Airflow
+from storebench.cli.environment import airflow_login
 from storebench.connection import variable
 from storebench.dataset.manifest import dataset_key
 from storebench.planning.conf import axis_values_of
@@ -65,9 +66,7 @@ class Bench:
     """The stack that `make up` started."""
 
     def __init__(self) -> None:
-        self.airflow = Airflow(
-            *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
-        )
+        self.airflow = Airflow(*airflow_login())
         self.repository = Repository(os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"])
         self.s3 = os.environ["AIRFLOW_CONN_STOREBENCH_S3"]
         self.bucket = json.loads(self.s3)["extra"]["bucket"]

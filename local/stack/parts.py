@@ -80,9 +80,7 @@ def brought(study: Study, name: str) -> tuple[str, str] | None:
 
 def _images_of(connection: str, name: str) -> set[str]:
     """Return the images of a topology's containers."""
-    sets = topology.find(connection, name).sets
-    pods = [server_set["spec"]["template"]["spec"] for server_set in sets]
-    return {f"servers-{container['name']}" for pod in pods for container in pod["containers"]}
+    return {f"servers-{container['name']}" for container in topology.find(connection, name).containers}
 
 
 def left_out(settings: Settings) -> frozenset[str]:

@@ -13,6 +13,7 @@ from airflow.providers.cncf.kubernetes.pod_generator import make_safe_label_valu
 from local.stack import health, supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
+from storebench.cli.environment import airflow_login
 from storebench.results.database.queries import Queries, counts
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.cell import Cell
@@ -31,9 +32,7 @@ class Drill:
         self.cluster, self.say, self.store, self.study = cluster, say, store, study
         grid = GRID if study == STUDY else {"clients": ["reference"]}
         self.conf = {**grid, "stores": [store], "seed": uuid.uuid4().int % 2**31, **conf}
-        self.airflow = Airflow(
-            *(os.environ[f"STOREBENCH_AIRFLOW_{name}"] for name in ("URL", "USER", "PASSWORD"))
-        )
+        self.airflow = Airflow(*airflow_login())
         self.database = os.environ["AIRFLOW_CONN_STOREBENCH_RESULTS"]
         self.run = ""
 

@@ -7,11 +7,18 @@ from kubernetes import client as k8s
 
 from local.stack.nodes import MARK
 from local.stack.settings import Settings
-from tests.e2e.harness import EXECUTORS, NAMESPACE, driver_with_executors, pods, soon
+from tests.e2e.harness import EXECUTORS, NAMESPACE, administrator, driver_with_executors, pods, soon
 
 
 @pytest.fixture
-def one_pool(cluster):
+def admin():
+    """Yield the cluster's API as its administrator: Airflow's account may neither change nodes nor evict pods."""
+    with administrator() as client:
+        yield k8s.CoreV1Api(client)
+
+
+@pytest.fixture
+def one_pool(admin):
     """Put all nodes into the default pool, whose label and taint the first node has, and restore their own pools afterwards."""
     marks = {node.name: node.mark for node in Settings().nodes}
     if len(marks) < 3:
@@ -20,7 +27,7 @@ def one_pool(cluster):
     def mark(values):
         for name, value in values.items():
             taint = {"key": MARK, "value": value, "effect": "NoSchedule"}
-            cluster.patch_node(name, {"metadata": {"labels": {MARK: value}}, "spec": {"taints": [taint]}})
+            admin.patch_node(name, {"metadata": {"labels": {MARK: value}}, "spec": {"taints": [taint]}})
 
     mark(dict.fromkeys(marks, "true"))
     yield
@@ -28,22 +35,22 @@ def one_pool(cluster):
 
 
 @contextmanager
-def drained(cluster, node):
+def drained(admin, node):
     """Drain a node as `kubectl drain` does during the block: accept no pod, and evict the benchmark's pods."""
-    cluster.patch_node(node, {"spec": {"unschedulable": True}})
+    admin.patch_node(node, {"spec": {"unschedulable": True}})
     try:
-        for pod in cluster.list_namespaced_pod(NAMESPACE, field_selector=f"spec.nodeName={node}").items:
+        for pod in admin.list_namespaced_pod(NAMESPACE, field_selector=f"spec.nodeName={node}").items:
             body = k8s.V1Eviction(metadata=k8s.V1ObjectMeta(name=pod.metadata.name))
-            cluster.create_namespaced_pod_eviction(pod.metadata.name, NAMESPACE, body)
+            admin.create_namespaced_pod_eviction(pod.metadata.name, NAMESPACE, body)
         yield
     finally:
-        cluster.patch_node(node, {"spec": {"unschedulable": False}})
+        admin.patch_node(node, {"spec": {"unschedulable": False}})
 
 
-def test_node_drained(drill, one_pool, cluster):
+def test_node_drained(drill, one_pool, admin):
     run = drill()
     pod = run.working("write")
-    with drained(cluster, pod.spec.node_name):
+    with drained(admin, pod.spec.node_name):
         soon(lambda: len(run.rows()) == 4, 600)
     (evicted,) = [row for row in run.rows() if row["pod"] == pod.metadata.name]
     assert "EvictionByEvictionAPI" in evicted["error"], evicted

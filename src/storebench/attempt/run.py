@@ -62,7 +62,7 @@ class Attempt:
         self._stuck = stuck
         self._parts = Parts()
         self._in_phase = 0
-        self._counted: counters.Reading | None = None  # before the operation
+        self._counted: counters.Reading | None = None  # before the operation; None: no counters
         self._restarts: list[str] = []
 
     @property
@@ -268,12 +268,11 @@ class Attempt:
 
     def _count(self) -> None:
         """Read the counters of the store before the operation."""
-        self._counted = self._counters()
+        if self._store.counters:
+            self._counted = self._counters()
 
-    def _counters(self) -> counters.Reading | None:
+    def _counters(self) -> counters.Reading:
         """Read the counters of the store, and time the reading as the phase `counters`, unless another phase includes the reading."""
-        if not self._store.counters:
-            return None
         with nullcontext() if self._in_phase else self.phase("counters"):
             return counters.read(self._store)
 
@@ -282,8 +281,10 @@ class Attempt:
         store, clock = self._store, self._clock
         self._sampler.stop()
         self._take_figures_of_pod()
-        if worked and self._counted is not None and (after := self._counters()) is not None:
-            self.result.counters = counters.recorded(store.counters, self._counted, after, self._restarts)
+        if worked and self._counted is not None:
+            self.result.counters = counters.recorded(
+                store.counters, self._counted, self._counters(), self._restarts
+            )
         servers = self._watch.end() if self.part.leads else ServersUsed()
         self.result.usage = [*store.usage(), *servers.rows]
         self._disturbances += servers.disturbances

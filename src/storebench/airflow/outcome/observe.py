@@ -163,12 +163,13 @@ def is_scheduled_after(pod: k8s.V1Pod, leader: k8s.V1Pod | None, container: str)
 
 
 def _scheduled_at(pod: k8s.V1Pod) -> datetime | None:
-    return _time(_conditions(pod).get("PodScheduled"), "last_transition_time")
+    return _time(_condition(pod, "PodScheduled"), "last_transition_time")
 
 
-def _conditions(pod: k8s.V1Pod) -> dict[str, k8s.V1PodCondition]:
-    """Return the pod's conditions that are true, by type."""
-    return {c.type: c for c in (pod.status and pod.status.conditions) or [] if c.status == "True"}
+def _condition(pod: k8s.V1Pod, name: str, status: str = "True") -> k8s.V1PodCondition | None:
+    """Return the pod's condition of this type and status; None if the pod has no such condition."""
+    conditions = (pod.status and pod.status.conditions) or []
+    return next((one for one in conditions if (one.type, one.status) == (name, status)), None)
 
 
 def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
@@ -193,7 +194,7 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
         return _failed(
             "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'it gives no reason'}"
         )
-    if disruption := _conditions(pod).get("DisruptionTarget"):  # `kubectl drain`, a preemption, a lost node
+    if disruption := _condition(pod, "DisruptionTarget"):  # `kubectl drain`, a preemption, a lost node
         return _failed("killed", f"Kubernetes ended the pod: {disruption.reason}: {disruption.message}")
     return None
 
@@ -205,9 +206,8 @@ def _no_result(pod: k8s.V1Pod | None, container: str, error: BaseException | Non
     status, ended = container_status(pod, container), terminated(pod, container)
     if ended:
         return _ended_without_result(pod, ended)
-    for condition in (pod.status and pod.status.conditions) or []:
-        if condition.type == "PodScheduled" and condition.status == "False":
-            return unschedulable(condition.message)
+    if refused := _condition(pod, "PodScheduled", "False"):
+        return unschedulable(refused.message)
     waiting = status.state.waiting if status and status.state else None
     if waiting:
         kind = "image" if waiting.reason in IMAGE_REASONS else "infrastructure"
