@@ -43,6 +43,7 @@ def test_what_the_targets_take_is_taken(make):
         "DATABASE",
         "PARAMS",
         "INPUTS",
+        "PODS",
         "RUN",
         "TAGS",
         "UPGRADE",

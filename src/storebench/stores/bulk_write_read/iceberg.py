@@ -34,6 +34,7 @@ class IcebergStore(S3Table):
     """
 
     connection = "postgresql"
+    provisions = False  # PostgreSQL has only the catalog: the table's files are in S3
 
     _catalog: SqlCatalog | None = None
 
