@@ -51,11 +51,12 @@ def export(run_: str, study: str | None, out: Path | None, key: Path | None) -> 
     from storebench.results.export import signature
     from storebench.results.export.bundle import Bundles
 
-    queries = Queries(results_dsn())
+    dsn = results_dsn()
+    queries = Queries(dsn)
     announce_latest(queries, study, run_)
     run_id = queries.run_named(run_, study)["id"]
     path = out or Path(re.sub(r"[^0-9A-Za-z.+-]+", "_", run_id) + ".zip")
-    counts = Bundles(results_dsn()).export(run_id, path)
+    counts = Bundles(dsn).export(run_id, path)
     click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts.items())}")
     if key:
         click.echo(f"{signature.sign(path, key)}: its signature")

@@ -24,8 +24,9 @@ def report(run_: str, study: str | None, out: Path) -> None:
     from storebench.results.database.queries import Queries
     from storebench.web.report import write_report
 
-    announce_latest(Queries(results_dsn()), study, run_)
-    for path in write_report(results_dsn(), run_, out, study):
+    dsn = results_dsn()
+    announce_latest(Queries(dsn), study, run_)
+    for path in write_report(dsn, run_, out, study):
         click.echo(str(path))
 
 

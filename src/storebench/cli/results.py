@@ -173,8 +173,9 @@ def price(
     from storebench.cli.output.demands import print_demands
     from storebench.cli.output.prices import print_prices
     from storebench.results.database.queries import Queries
-    from storebench.results.forecast.demand import OPERATION, demands
+    from storebench.results.forecast.demand import demands
     from storebench.results.forecast.price import prices
+    from storebench.results.forecast.sets import operation_seconds
 
     if (rate_per_s is None) != (metric is None):
         raise SpecError("Give --rate and --metric together")
@@ -184,8 +185,7 @@ def price(
     ids = dict.fromkeys(queries.run_named(run_, study)["id"] for run_ in runs)
     rows = [row for run_id in ids for row in queries.attempts_of_run(run_id)]
     if rate_per_s is not None and metric is not None:
-        phases = queries.phases([row["attempt_id"] for row in rows])
-        seconds = {phase["attempt_id"]: phase["seconds"] for phase in phases if phase["name"] == OPERATION}
+        seconds = operation_seconds(queries, [row["attempt_id"] for row in rows])
         needed = demands(rows, seconds, metric, rate_per_s, cpu_hour, gib_hour)
         if format_ == "json":
             click.echo(demands_answer(needed, metric, rate_per_s, currency).model_dump_json(indent=2))

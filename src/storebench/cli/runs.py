@@ -249,12 +249,13 @@ def runs(study: str | None, tags: tuple[str, ...], limit: int) -> None:
     from storebench.results.leftovers.stopped import as_closed, ask, tell
     from storebench.results.leftovers.tracking import Left
 
-    repository = Repository(results_dsn())
+    dsn = results_dsn()
+    repository = Repository(dsn)
     recorded_runs = repository.runs(limit, study, tags)
     states = _run_states(Airflow(*airflow_login())) if "STOREBENCH_AIRFLOW_URL" in os.environ else None
     stopped, unknown = ask(repository, states)
     print_runs(console(), as_closed(recorded_runs, stopped), asked=unknown is None)
-    for line in tell(repository, Left(results_dsn()), stopped, unknown):
+    for line in tell(repository, Left(dsn), stopped, unknown):
         click.echo(line)
 
 
@@ -272,8 +273,8 @@ def clean(yes: bool) -> None:
     from storebench.results.leftovers.tracking import Left
     from storebench.results.leftovers.unneeded import CLEAN_DAG, find
 
-    airflow = Airflow(*airflow_login())
-    unneeded = find(Repository(results_dsn()), Left(results_dsn()), _run_states(airflow))
+    airflow, dsn = Airflow(*airflow_login()), results_dsn()
+    unneeded = find(Repository(dsn), Left(dsn), _run_states(airflow))
     print_unneeded(console(), unneeded)
     if not yes:
         what = (
@@ -312,9 +313,9 @@ def prune(older_than: int, yes: bool) -> None:
     from storebench.results.runs.prune import Pruning
     from storebench.results.runs.summary import refresh
 
-    repository = Repository(results_dsn())
+    dsn = results_dsn()
+    repository, pruning = Repository(dsn), Pruning(dsn)
     before = datetime.now(UTC) - timedelta(days=older_than)
-    pruning = Pruning(results_dsn())
     old_runs, attempts = pruning.old(before)
     what = f"{old_runs} runs with {attempts} attempts, started before {before:%Y-%m-%d %H:%M} UTC"
     if not yes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from storebench.errors import SpecError, quoted
 from storebench.fields import Text
@@ -37,6 +38,11 @@ def requested_tags(value: object) -> list[str]:
         return tags_of(FIELD.read(value))
     except SpecError:
         return []
+
+
+def without_tags(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's parameters without its tags, which are a column of their own: a repeated run does not inherit them."""
+    return {name: value for name, value in params.items() if name != TAGS}
 
 
 def check_tags(tags: Iterable[str]) -> list[str]:

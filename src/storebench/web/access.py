@@ -42,13 +42,18 @@ def reading(user: GetUserDep) -> Reading:
     Raises SchemaDiffers for a database of another version of Storebench.
     """
     dsn = connections.reader_dsn()
-    every = Reading(dsn, [])
-    every.check_schema()
-    dag_ids = every.dags()
+    dag_ids = _dags_with_results(dsn)
     allowed = [dag_id for dag_id in dag_ids if may_read(dag_id, user)]
     if dag_ids and not allowed:
         raise HTTPException(403, "You may not read the DAG of any study with results")
     return Reading(dsn, allowed)
+
+
+def _dags_with_results(dsn: str) -> list[str]:
+    """Return the DAGs with results. Raises SchemaDiffers for a database of another version of Storebench."""
+    every = Reading(dsn, [])
+    every.check_schema()
+    return every.dags()
 
 
 @dataclass(frozen=True)
@@ -124,11 +129,8 @@ async def scraper(
 
 def totals(user: Annotated[Any, Depends(scraper)]) -> Totals:
     """Return the totals of the DAGs that this user may read, or of all DAGs for a program with the token."""
-    if user:
-        return Totals(connections.reader_dsn(), reading(user).dag_ids)
-    every = Totals(connections.reader_dsn(), [])
-    every.check_schema()
-    return Totals(connections.reader_dsn(), every.dags())
+    dsn = connections.reader_dsn()
+    return Totals(dsn, reading(user).dag_ids if user else _dags_with_results(dsn))
 
 
 def airflow_states() -> RunStates:

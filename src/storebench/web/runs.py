@@ -10,7 +10,7 @@ from storebench.errors import SpecError
 from storebench.results.database.connection import Row
 from storebench.results.database.repository import run_id_of
 from storebench.results.leftovers.stopped import Going, RunStates, as_closed, as_reopened, stopped_runs
-from storebench.study.tags import TAGS, requested_tags
+from storebench.study.tags import TAGS, requested_tags, without_tags
 from storebench.version import code_version
 from storebench.web.reading import Reading
 
@@ -58,7 +58,7 @@ def _unplanned(going: Going) -> Run:
         method_version=0,
         code_version=code_version(),
         order_seed=None,
-        params={name: value for name, value in going.conf.items() if name != TAGS},
+        params=without_tags(going.conf),
         tags=requested_tags(going.conf.get(TAGS)),
         stores=[str(store) for store in stores] if isinstance(stores, list) else [],
         rows=rows if isinstance(rows, int) else None,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 
 from storebench.answers.artifacts import AttemptSeries, Histogram
 from storebench.answers.units import column
-from storebench.cli.output.listing import Column, print_listing
+from storebench.cli.output.listing import Column, csv_text, print_listing
 from storebench.cli.output.table import places_of
 from storebench.study.cell import Cell
 
@@ -64,7 +62,7 @@ def histograms_csv(histograms: Sequence[Histogram]) -> str:
         for histogram in histograms
         for value, count in zip(histogram.values, histogram.counts, strict=True)
     )
-    return _csv((*names, "value", "count"), rows)
+    return csv_text((*names, "value", "count"), rows)
 
 
 def series_csv(attempts: Sequence[AttemptSeries]) -> str:
@@ -75,12 +73,4 @@ def series_csv(attempts: Sequence[AttemptSeries]) -> str:
         for attempt in attempts
         for at_s, value in zip(attempt.at_s, attempt.values, strict=True)
     )
-    return _csv((*names, "at_s", "value"), rows)
-
-
-def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    return out.getvalue()
+    return csv_text((*names, "at_s", "value"), rows)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from rich.console import Console
 
 from storebench.answers.counters import AttemptCounters
 from storebench.answers.units import column
-from storebench.cli.output.listing import Column, print_listing
+from storebench.cli.output.listing import Column, csv_text, print_listing
 from storebench.cli.output.table import places_of
 from storebench.study.cell import Cell
 
@@ -39,16 +37,13 @@ def counters_csv(attempts: Sequence[AttemptCounters]) -> str:
     """Return CSV with a line for each counter of each attempt."""
     of_attempt = ("cell_key", "operation", "run", "repeat", "try_number", "attempt_id")
     of_counter = ("unit", "kind", *VALUES, "unknown")
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*of_attempt, "name", *of_counter))
-    for attempt in attempts:
-        for name, figure in attempt.counters.items():
-            writer.writerow(
-                (
-                    *(getattr(attempt, field) for field in of_attempt),
-                    name,
-                    *(getattr(figure, field) for field in of_counter),
-                )
-            )
-    return out.getvalue()
+    rows = (
+        (
+            *(getattr(attempt, field) for field in of_attempt),
+            name,
+            *(getattr(figure, field) for field in of_counter),
+        )
+        for attempt in attempts
+        for name, figure in attempt.counters.items()
+    )
+    return csv_text((*of_attempt, "name", *of_counter), rows)

@@ -1,4 +1,4 @@
-"""Print rows of text to a terminal of any width. Needed columns are never cut.
+"""Print rows of text to a terminal of any width, or as CSV. Needed columns are never cut.
 
 If a table is too wide, columns with one value in all rows are printed once above it. Then columns that are not needed are omitted. If the
 table is still too wide, each row becomes a few lines.
@@ -6,6 +6,8 @@ table is still too wide, each row becomes a few lines.
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -109,3 +111,12 @@ def _print_pairs(console: Console, pairs: Iterable[str]) -> None:
             lines.append(f"  {pair}" if lines else pair)
     for line in lines:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV with a header."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    return out.getvalue()

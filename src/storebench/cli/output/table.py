@@ -153,11 +153,7 @@ def differing_columns(cells: Iterable[Cell]) -> tuple[list[Column], list[list[st
     values = []
     for n in range(len(names)):
         naming = {cell.store for cell, place in zip(cells, places, strict=True) if place[n] != NOTHING}
-        shown = [
-            place[n]
-            for cell, place in zip(cells, places, strict=True)
-            if place[n] != NOTHING or cell.store in naming
-        ]
+        shown = [place[n] for cell, place in zip(cells, places, strict=True) if cell.store in naming]
         values.append(dict.fromkeys(shown))
     differing = [n for n, distinct in enumerate(values) if len(distinct) > 1]
     alike = [

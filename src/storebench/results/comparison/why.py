@@ -19,7 +19,7 @@ from storebench.results.comparison.differences import (
 from storebench.results.comparison.sides import Key
 from storebench.results.comparison.units import pair_between, units_of
 from storebench.results.database.connection import Row
-from storebench.results.database.queries import BARRIER, OPERATION, VERIFY, Queries, counts
+from storebench.results.database.queries import BARRIER, OPERATION, VERIFY, Queries, verified_rows
 from storebench.results.statistics.associations import (
     Association,
     Candidate,
@@ -70,7 +70,7 @@ def why(queries: Queries, comparison: Comparison) -> dict[Key, Why]:
     told: dict[Key, Sides] = {}
     for key, verdict in comparison.verdicts.items():
         if verdict.tells_apart:
-            before, after = (_counted(side.get(key, ())) for side in comparison.attempts)
+            before, after = (verified_rows(side.get(key, ())) for side in comparison.attempts)
             told[key] = before, after
     rows = [row for sides in told.values() for side in sides for row in side]
     if not rows:
@@ -87,10 +87,6 @@ def why(queries: Queries, comparison: Comparison) -> dict[Key, Why]:
         )
         for key, sides in told.items()
     }
-
-
-def _counted(rows: Iterable[Row]) -> list[Row]:
-    return [row for row in rows if counts(row) and row["value"] is not None]
 
 
 def _places(queries: Queries, cells: Iterable[tuple[str, str | None]]) -> dict[str, dict[str, str]]:

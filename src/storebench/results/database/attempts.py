@@ -22,6 +22,9 @@ NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 # The columns of `attempt` that have the names of a result's other fields.
 REPORTED = ("status", "error_kind", "error", "verification", "method_version", "code_version")
 
+# The tables, apart from `attempt`, whose rows belong to a single attempt.
+OF_ATTEMPT = ("phase", "artifact", "usage", "counter")
+
 
 @dataclass(frozen=True)
 class AttemptKey:

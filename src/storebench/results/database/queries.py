@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from psycopg import sql
 
@@ -44,6 +44,8 @@ OF_SIDES = ("study", "store", "arm")  # further columns for comparisons
 OPERATION, BARRIER, VERIFY = "operation", "barrier", "verify"
 GROWING = ("source", OPERATION, BARRIER, VERIFY)
 
+Attempt = TypeVar("Attempt", bound=Mapping[str, Any])
+
 
 def counts(row: Mapping[str, Any]) -> bool:
     """Return whether an attempt's figures count: the data is verified, and the attempt is undisturbed."""
@@ -62,9 +64,14 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
     return ids
 
 
+def verified_rows(rows: Iterable[Attempt]) -> list[Attempt]:
+    """Return the attempts that count and have a figure."""
+    return [row for row in rows if counts(row) and row["value"] is not None]
+
+
 def verified_values(rows: Iterable[Mapping[str, Any]]) -> list[float]:
     """Return the figures of the attempts that count and have a figure."""
-    return [row["value"] for row in rows if counts(row) and row["value"] is not None]
+    return [row["value"] for row in verified_rows(rows)]
 
 
 class Queries(Runs, Measurements):

@@ -20,7 +20,7 @@ from storebench.study.model import Study
 from storebench.study.order import Turn
 from storebench.study.record import StudyRecord
 from storebench.study.run_params import RunParams, study_values
-from storebench.study.tags import TAGS, check_tags, requested_tags
+from storebench.study.tags import TAGS, check_tags, requested_tags, without_tags
 from storebench.version import code_version
 
 
@@ -76,7 +76,7 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(_without_tags(values)),
+                    Jsonb(without_tags(values)),
                     datasets,
                     order_seed,
                     study.method_version,
@@ -135,7 +135,7 @@ class Repository(Queries, Attempts):
                     study.name,
                     dag_id,
                     airflow_run_id,
-                    Jsonb(storable(_without_tags(requested))),
+                    Jsonb(storable(without_tags(requested))),
                     study.method_version,
                     code_version(),
                     airflow_id,
@@ -270,11 +270,6 @@ class Repository(Queries, Attempts):
                 },
             )
         return failed
-
-
-def _without_tags(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's parameters without its tags, which are a column of their own: a repeated run does not inherit them."""
-    return {name: value for name, value in params.items() if name != TAGS}
 
 
 def _turn(row: Row) -> Turn:

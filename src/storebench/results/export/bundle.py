@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from storebench.errors import SpecError
 from storebench.results.database import study_views
+from storebench.results.database.attempts import OF_ATTEMPT
 from storebench.results.database.connection import Database, Row
 from storebench.results.database.repository import Repository
 from storebench.results.export import bundle_check, bundle_file
@@ -36,14 +37,11 @@ TABLES = {
     "run": "id = %(run)s",
     "run_cell": "run_id = %(run)s",
     "attempt": "run_id = %(run)s",
-    "phase": "attempt_id IN " + _ATTEMPTS.format(what="id"),
-    "artifact": "attempt_id IN " + _ATTEMPTS.format(what="id"),
-    "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
-    "counter": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    **dict.fromkeys(OF_ATTEMPT, "attempt_id IN " + _ATTEMPTS.format(what="id")),
 }
 
 # Tables whose rows belong to a single run.
-OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage", "counter")
+OF_RUN = ("run_cell", "attempt", *OF_ATTEMPT)
 
 
 class Bundles(Database):

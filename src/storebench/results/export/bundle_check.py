@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from storebench.errors import SpecError
-from storebench.results.database.attempts import short_hash
+from storebench.results.database.attempts import OF_ATTEMPT, short_hash
 from storebench.results.export.bundle_file import Row
 from storebench.stores.base import CLIENT, split
 from storebench.study.cell import Cell
@@ -29,10 +29,7 @@ SHOWN = 5  # the number of problems to show in an error
 REFERENCES = {
     "study": ("name", "run", "study"),
     "run_cell": ("cell_key", "cell", "key"),
-    "phase": ("attempt_id", "attempt", "id"),
-    "artifact": ("attempt_id", "attempt", "id"),
-    "usage": ("attempt_id", "attempt", "id"),
-    "counter": ("attempt_id", "attempt", "id"),
+    **dict.fromkeys(OF_ATTEMPT, ("attempt_id", "attempt", "id")),
 }
 
 

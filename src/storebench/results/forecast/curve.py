@@ -12,8 +12,14 @@ from typing import Any
 from storebench.errors import SpecError, unknown
 from storebench.fields import amount_of
 from storebench.results.database.measurements import guarantee_of, metrics_of
-from storebench.results.database.queries import OPERATION, Queries
-from storebench.results.forecast.sets import ServerSet, server_sets, shows_servers, sizes_of
+from storebench.results.database.queries import Queries
+from storebench.results.forecast.sets import (
+    ServerSet,
+    operation_seconds,
+    server_sets,
+    shows_servers,
+    sizes_of,
+)
 from storebench.results.runs.conditions import conditions_of, id_of
 from storebench.study.cell import Cell
 from storebench.study.model import Metric
@@ -101,8 +107,7 @@ def curve_of(
     rows = [row for row in rows if not ids or row["run_id"] in ids]
     environments = queries.environments({row["environment_hash"] for row in rows} - {None})
     kept, excluded = alike(study, rows, environments)
-    phases = queries.phases([row["attempt_id"] for cell in kept for row in cell.rows])
-    seconds = {phase["attempt_id"]: phase["seconds"] for phase in phases if phase["name"] == OPERATION}
+    seconds = operation_seconds(queries, [row["attempt_id"] for cell in kept for row in cell.rows])
     points = points_of(kept, seconds)
     return Curve(
         operation,
@@ -193,7 +198,7 @@ def alike(
 
 
 def points_of(cells: Sequence[_Cell], operation_s: Mapping[uuid.UUID, float]) -> list[Point]:
-    """Return the points of these attempts by line, the smallest servers first. `operation_s`: seconds of the operation by attempt."""
+    """Return the points of these attempts by line, the smallest servers first. `operation_s`: from `operation_seconds`."""
     lines = list(dict.fromkeys(cell.line for cell in cells))
     places = {(cell.rows[0]["cell_key"], cell.size): cell.line for cell in cells}
     points = []

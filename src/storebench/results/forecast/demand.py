@@ -13,7 +13,6 @@ from storebench.results.forecast.sets import ServerSet, server_sets
 from storebench.results.statistics.intervals import Summary
 
 UNIT = "_per_s"  # the end of the name of a metric that is a rate
-OPERATION = "operation"  # the phase whose seconds the agents' CPU seconds are divided by
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def demands(
 ) -> list[Demand]:
     """Return the demand of each cell's operation and size that has attempts with the metric, in the order of the first attempts.
 
-    `rows`: of the view `results`. `operation_s`: seconds of the phase OPERATION by attempt. `metric`: the name of a rate. `cpu_hour`,
+    `rows`: of the view `results`. `operation_s`: from `operation_seconds`. `metric`: the name of a rate. `cpu_hour`,
     `gib_hour`: price of a core and of a GiB for an hour. Raises SpecError for a metric that is no rate, or that no attempt has.
     """
     if not metric.endswith(UNIT):

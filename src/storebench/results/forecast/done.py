@@ -14,8 +14,6 @@ from storebench.study.parameters import measured_with
 from storebench.study.planned import PlannedStudy
 from storebench.study.run_params import CellParams, study_values
 
-# In these columns, an attempt must equal the newest attempt with the same store, client and operation.
-
 
 def verified_repeats(
     study: PlannedStudy,

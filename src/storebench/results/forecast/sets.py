@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storebench.results.database.queries import counts
+from storebench.results.database.queries import OPERATION, Queries, counts
 from storebench.results.forecast.price import GIB
 from storebench.results.statistics.intervals import Summary, summarize
 from storebench.servers.sizes import FIELDS
@@ -46,12 +46,21 @@ def shows_servers(row: Row) -> bool:
     return counts(row) and not row["client_bound"]
 
 
+def operation_seconds(queries: Queries, attempt_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, float]:
+    """Return the seconds of the phase OPERATION by attempt."""
+    return {
+        phase["attempt_id"]: phase["seconds"]
+        for phase in queries.phases(attempt_ids)
+        if phase["name"] == OPERATION
+    }
+
+
 def server_sets(
     rows: Iterable[Row], operation_s: Mapping[uuid.UUID, float], figure_of: Callable[[Row], float | None]
 ) -> list[ServerSet]:
     """Return the sets of servers of some attempts, in the order of the first attempts.
 
-    `operation_s`: seconds of the phase `operation` by attempt. `figure_of`: returns an attempt's figure, or None.
+    `operation_s`: from `operation_seconds`. `figure_of`: returns an attempt's figure, or None.
     """
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:

@@ -14,7 +14,7 @@ from storebench.errors import unknown
 from storebench.results.comparison.sides import lacking
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of
-from storebench.results.database.queries import counts
+from storebench.results.database.queries import counts, verified_rows, verified_values
 from storebench.results.runs.conditions import conditions_of, describe_conditions, id_of
 from storebench.results.runs.summary import GROUP
 from storebench.results.statistics.intervals import Summary, summarize
@@ -56,7 +56,7 @@ class Measured:
     @cached_property
     def counted(self) -> list[Row]:
         """Return the attempts that count."""
-        return [row for row in self.rows if counts(row) and row["value"] is not None]
+        return verified_rows(self.rows)
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Environments:
         group = _group(_newest(row for group in here for row in groups[group]))
         # an attempt that failed early has no environment
         rows = [row for row in rows if _group(row) == group or row["environment_hash"] is None]
-        values = [row["value"] for row in rows if counts(row) and row["value"] is not None]
+        values = verified_values(rows)
         return Measured(
             cell, rows, summarize(values) if values else None, _guarantee(rows, by_cover=by_cover)
         )

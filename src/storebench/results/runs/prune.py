@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from storebench.results.database.attempts import OF_ATTEMPT
 from storebench.results.database.connection import Database
 
 _OLD = (
@@ -41,7 +42,7 @@ class Pruning(Database):
                 f"SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id IN ({_OLD})", parameters
             ).fetchall()
             keys = [row["cell_key"] for row in cells]
-            for table in ("phase", "usage", "artifact", "counter"):
+            for table in OF_ATTEMPT:
                 cursor.execute(
                     f"DELETE FROM storebench.{table} WHERE attempt_id IN ({_ATTEMPTS})", parameters
                 )
