@@ -54,7 +54,9 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
 
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
     """Shorten a result to its figures, the part of the error that fits, and a note. `stored`: key and SHA-256 of the whole result."""
-    short = replace(result, environment={}, usage=[], counters={}, histograms={}, series={}, stored=stored)
+    short = replace(
+        result, environment={}, usage=[], counters={}, profiles={}, histograms={}, series={}, stored=stored
+    )
     short.metrics = dict(list(result.metrics.items())[:METRICS])
     if result.error is not None:
         error = result.error[: protocol.MESSAGE_BYTES]

@@ -20,6 +20,7 @@ from storebench.attempt.parts.environment import parts_of
 from storebench.attempt.parts.part import Part
 from storebench.attempt.parts.parts import Parts
 from storebench.attempt.parts.spans import Span
+from storebench.attempt.profiler import Profiler
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
@@ -64,6 +65,7 @@ class Attempt:
         self._in_phase = 0
         self._counted: counters.Reading | None = None  # before the operation
         self._restarts: list[str] = []
+        self._profiler = Profiler() if spec.profiled else None
 
     @property
     def part(self) -> Part:
@@ -156,6 +158,8 @@ class Attempt:
         try:
             yield
             ended_s = time.monotonic()
+            if self._profiler:
+                self._profiler.end()
             after = self._node_counters(
                 self._cpu_elsewhere_s()  # not after a failed operation: its server may not answer
             )
@@ -267,8 +271,11 @@ class Attempt:
         return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)
 
     def _count(self) -> None:
-        """Read the counters of the store before the operation."""
+        """Read the counters of the store before the operation, and start the profiler."""
         self._counted = self._counters()
+        if self._profiler:
+            with nullcontext() if self._in_phase else self.phase("profiler"):
+                self._profiler.begin()
 
     def _counters(self) -> counters.Reading | None:
         """Read the counters of the store, and time the reading as the phase `counters`, unless another phase includes the reading."""
@@ -281,6 +288,8 @@ class Attempt:
         """Take the figures of the measured work. `worked`: the work did not fail, and the server may answer."""
         store, clock = self._store, self._clock
         self._sampler.stop()
+        if self._profiler:
+            self.result.profiles = self._profiler.taken()
         self._take_figures_of_pod()
         if worked and self._counted is not None and (after := self._counters()) is not None:
             self.result.counters = counters.recorded(store.counters, self._counted, after, self._restarts)
@@ -362,7 +371,7 @@ def _leave(result: AttemptResult, phases: PhaseClock, spec: AttemptSpec | None, 
     result.total_s = machine.seconds_since_start()
     result.phases = dict(phases.phases)
     result.without_secrets()
-    print(f"result: {result.to_json()}", flush=True)
+    print(f"result: {replace(result, profiles={}).to_json()}", flush=True)  # without the long stacks
     try:
         result = overflow.fitting(result, spec)
     except StorebenchError as error:

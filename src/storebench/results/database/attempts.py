@@ -174,6 +174,21 @@ class Attempts(Database):
                         for n, (name, figure) in enumerate(result.counters.items(), 1)
                     ],
                 )
+                cursor.executemany(
+                    "INSERT INTO storebench.profile (attempt_id, name, sampler, hz, samples, dropped_samples, stacks, unknown)"
+                    " VALUES (%s, %s, %s, %s, %s, %s, decode(%s, 'base64'), %s)",
+                    [
+                        (
+                            key.id,
+                            name,
+                            *map(
+                                profile.get,
+                                ("sampler", "hz", "samples", "dropped_samples", "stacks", "unknown"),
+                            ),
+                        )
+                        for name, profile in result.profiles.items()
+                    ],
+                )
                 insert = sql.SQL(
                     "INSERT INTO storebench.usage (attempt_id, role, name, {}) VALUES (%s, %s, %s, {})"
                 )

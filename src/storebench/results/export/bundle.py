@@ -40,10 +40,11 @@ TABLES = {
     "artifact": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "usage": "attempt_id IN " + _ATTEMPTS.format(what="id"),
     "counter": "attempt_id IN " + _ATTEMPTS.format(what="id"),
+    "profile": "attempt_id IN " + _ATTEMPTS.format(what="id"),
 }
 
 # Tables whose rows belong to a single run.
-OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage", "counter")
+OF_RUN = ("run_cell", "attempt", "phase", "artifact", "usage", "counter", "profile")
 
 
 class Bundles(Database):

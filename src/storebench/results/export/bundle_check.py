@@ -33,6 +33,7 @@ REFERENCES = {
     "artifact": ("attempt_id", "attempt", "id"),
     "usage": ("attempt_id", "attempt", "id"),
     "counter": ("attempt_id", "attempt", "id"),
+    "profile": ("attempt_id", "attempt", "id"),
 }
 
 

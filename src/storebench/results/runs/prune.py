@@ -41,7 +41,7 @@ class Pruning(Database):
                 f"SELECT DISTINCT cell_key FROM storebench.run_cell WHERE run_id IN ({_OLD})", parameters
             ).fetchall()
             keys = [row["cell_key"] for row in cells]
-            for table in ("phase", "usage", "artifact", "counter"):
+            for table in ("phase", "usage", "artifact", "counter", "profile"):
                 cursor.execute(
                     f"DELETE FROM storebench.{table} WHERE attempt_id IN ({_ATTEMPTS})", parameters
                 )
