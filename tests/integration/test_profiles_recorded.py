@@ -1,6 +1,7 @@
 """Profiles of attempts in the real database: rows, API, command, bundle and removal; a profiled attempt is in no statistics."""
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -39,7 +40,7 @@ def name(run, cells):
     )
 
 
-def test_the_api_answers_the_stacks_of_an_attempt(client, stranger, name, cells):
+def test_the_api_answers_the_stacks_of_an_attempt(client, name, cells):
     rows = get(client, "attempts", run=name, operation="write")["items"]
     of_cell = {row["cell_key"]: row["attempt_id"] for row in rows}
     (found,) = get(client, "profiles", run=name, attempt=of_cell[cells[0].key])
@@ -52,7 +53,10 @@ def test_the_api_answers_the_stacks_of_an_attempt(client, stranger, name, cells)
         },
     }
     assert get(client, "profiles", run=name, attempt=of_cell[cells[1].key]) == []
-    get(stranger, "profiles", run=run_id_of(STUDY, name), attempt=of_cell[cells[0].key], answers=404)
+
+
+def test_nobody_sees_the_profiles_of_a_run_whose_dag_they_may_not_read(stranger, name):
+    get(stranger, "profiles", run=run_id_of(STUDY, name), attempt=str(UUID(int=0)), answers=404)
 
 
 def test_the_command_prints_the_folded_stacks(client, database, name, cells, monkeypatch):
