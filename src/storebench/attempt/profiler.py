@@ -1,7 +1,7 @@
 """Sample the stacks of an attempt's process and of its child processes in Python, by py-spy.
 
-py-spy is a child process that reads the memory of this process. It needs no privilege: the kernel lets a process of the same user without
-more capabilities read it, and where the Yama module restricts this to descendants, this process permits its own descendants.
+py-spy is a child process that reads the memory of this process. It needs no capability, as both processes have the same user. Where the Yama
+module of the kernel lets only ancestors read a process, this process permits its own descendants.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Profiler:
         until_s = time.monotonic() + READY_S
         while READY not in self._said():
             if self._process.poll() is not None or time.monotonic() > until_s:
-                lines = [line for line in self._said().splitlines() if line.strip()]
-                self._unknown = f"py-spy did not begin: {' '.join(lines) or 'it said nothing'}"
+                said, _, _ = self._said().partition("Stack backtrace")
+                self._unknown = f"py-spy did not begin (does the container forbid tracing?): {said.strip() or 'it said nothing'}"
                 return
             time.sleep(0.005)
         self._unknown = None

@@ -5,7 +5,7 @@ import { colourOf, pale, type Theme } from "../ui/theme";
 import { frame } from "./frame";
 
 const LINE_HEIGHT = 18;
-const LETTER_WIDTH = 6.5;
+const LETTER_WIDTH = 7; // of most letters at 11 pixels, in pixels
 const LEAST_WIDTH = 1; // of a shown frame, in pixels
 
 /** Return a number that depends on the text alone, so that a file has the same colour in each profile. */
@@ -48,7 +48,7 @@ export function flameSpec(
     data: { values },
     layer: [
       {
-        mark: { type: "rect", stroke: theme.ground, strokeWidth: 0.5, cursor: "pointer" },
+        mark: { type: "rect", clip: true, stroke: theme.ground, strokeWidth: 0.5, cursor: "pointer" },
         encoding: {
           x: { ...x, field: "from" },
           x2: { field: "to" },
@@ -58,7 +58,7 @@ export function flameSpec(
         },
       },
       {
-        mark: { type: "text", fontSize: 11, color: theme.text, baseline: "middle", tooltip: null },
+        mark: { type: "text", clip: true, fontSize: 11, color: theme.text, baseline: "middle", tooltip: null },
         transform: [{ filter: "datum.label !== ''" }],
         encoding: { x: { ...x, field: "middle" }, y, text: { field: "label" } },
       },
