@@ -5,7 +5,9 @@ import gzip
 import random
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from storebench import protocol
 from storebench.protocol import profiles
 from storebench.protocol.profiles import folded_of, packed, stacks_of, unpacked
 
@@ -40,3 +42,21 @@ def test_other_bytes_are_refused_and_a_bomb_is_cut(monkeypatch):
         unpacked(b"stacks")
     monkeypatch.setattr(profiles, "FOLDED_BYTES", 100)
     assert len(unpacked(gzip.compress(b"a" * 10**6))) == 100
+
+
+@pytest.mark.parametrize(
+    ("profile", "valid"),
+    [
+        ({"stacks": packed(STACKS)[0]}, True),
+        ({"unknown": "no Python"}, True),
+        ({"stacks": "abc"}, False),
+        ({"stacks": "main (a.py) 2"}, False),
+        ({"stacks": "A" * 400_000}, False),
+        ({"hz": 0}, False),
+    ],
+)
+def test_a_result_with_a_profile_that_the_database_cannot_store_is_refused(profile, valid):
+    described = protocol.schema("result")
+    message = {"version": 1, "status": "failed", "error_kind": "e", "error": "e"}
+    message["profiles"] = {"python": {"sampler": "s", "hz": 100, **profile}}
+    assert Draft202012Validator(described).is_valid(message) is valid

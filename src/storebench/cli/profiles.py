@@ -22,7 +22,7 @@ from storebench.errors import SpecError
 def profile(
     run_: str, attempt: uuid.UUID | None, store: str | None, operation: str | None, study: str | None
 ) -> None:
-    """Print the sampled stacks of a run with profile=cpu, in the folded format.
+    """Print the sampled stacks of a profiled run.
 
     RUN is a run's id or 'latest'. Each line has the functions from the outermost to the innermost, separated by semicolons, and the number
     of samples: the format that tools for flame graphs read. The first frame of a line names what was sampled. Without --attempt, the cell,

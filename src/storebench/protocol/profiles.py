@@ -19,6 +19,8 @@ MOST_PROFILES = 10  # of an attempt
 STACKS_BYTES = 256 * 2**10  # the most bytes of the compressed stacks of a profile
 FOLDED_BYTES = 16 * 2**20  # the most bytes of the stacks of a profile that are read
 _LINE = re.compile(r"(.*\S) (\d{1,15})")
+# The whole text: the database would refuse the row of an attempt for a text that it cannot decode
+_BASE64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 _GZIP = 16 + zlib.MAX_WBITS  # zlib reads the frame of gzip, too
 
 SCHEMA: dict[str, Any] = {
@@ -51,7 +53,7 @@ SCHEMA: dict[str, Any] = {
             "stacks": {
                 "type": ["string", "null"],
                 "maxLength": STACKS_BYTES * 4 // 3 + 4,
-                "pattern": "^[A-Za-z0-9+/]*={0,2}$",
+                "pattern": _BASE64,
                 "description": "stacks in the folded format, compressed by gzip, in base64",
             },
             "unknown": {
