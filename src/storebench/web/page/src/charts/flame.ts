@@ -58,7 +58,14 @@ export function flameSpec(
         },
       },
       {
-        mark: { type: "text", clip: true, fontSize: 11, color: theme.text, baseline: "middle", tooltip: null },
+        mark: {
+          type: "text",
+          clip: true,
+          fontSize: 11,
+          color: theme.text,
+          baseline: "middle",
+          tooltip: null,
+        },
         transform: [{ filter: "datum.label !== ''" }],
         encoding: { x: { ...x, field: "middle" }, y, text: { field: "label" } },
       },
