@@ -92,9 +92,11 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
 
     study = get(client, "study", name=found["study"])
     assert [(one["name"], one["metrics"][0]) for one in study["operations"]] == [
-        *RANKED_BY.items(),
+        ("write", RANKED_BY["write"]),
+        ("maintain", "maintain_s"),
+        ("read", RANKED_BY["read"]),
     ]
-    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors", "pods"]
+    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors", "maintenance", "pods"]
     assert (study["dataset"]["name"], study["dataset"]["version"]) == ("", 1)
     assert not {"presets", "claims"} & study.keys(), "which have endpoints of their own"
     assert {metric["name"]: metric["better"] for metric in study["metrics"]} == {
@@ -103,6 +105,9 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         "rows_per_s": "higher",
         "source_s": "neither",
         "barrier_s": "lower",
+        "maintain_s": "lower",
+        "files_before": "neither",
+        "files_after": "lower",
         "warm_passes": "neither",
         "resident_before_bytes": "neither",
         "needed_bytes": "neither",

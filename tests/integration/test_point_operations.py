@@ -35,7 +35,7 @@ LOAD = {
     "slo_ms": "1000.0",
     "read_share": "0",
     "capacity_tolerance": "0.2",
-    "longest_step_s": "10.0",
+    "longest_step_s": "30.0",
 }
 
 

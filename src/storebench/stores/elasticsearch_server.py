@@ -115,12 +115,16 @@ def cpu_s(client: Elasticsearch) -> float | None:
 
 
 def size_bytes(client: Elasticsearch, index: str) -> int | None:
-    """Return the bytes of an index with its copies; None if the login may not ask, and for a serverless project. Raises no error."""
+    """Return the bytes of an index's segments with its copies; None if the login may not ask, and for a serverless project.
+
+    The statistics of an index also have a size, but Elasticsearch renews this size every 10 s only. Raises no error.
+    """
     from elasticsearch import ApiError, TransportError
 
     with suppress(ApiError, TransportError, KeyError):
-        stats = client.indices.stats(index=index, metric="store")
-        return int(stats["_all"]["total"]["store"]["size_in_bytes"])
+        shards = client.indices.segments(index=index)["indices"][index]["shards"]
+        copies = (copy for shard in shards.values() for copy in shard)
+        return sum(int(one["size_in_bytes"]) for copy in copies for one in copy["segments"].values())
     return None
 
 

@@ -144,9 +144,21 @@ def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
 
 
 def differing_columns(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
-    """Return the columns in which cells differ, each cell's values there, and a text of the values that all cells share."""
+    """Return the columns in which cells differ, each cell's values there, and a text of the values that all cells share.
+
+    A cell that does not name an axis differs from the cells of its store that do: its value is the axis's implied value.
+    """
+    cells = list(cells)
     names, places = places_of(cells)
-    values = [dict.fromkeys(place[n] for place in places if place[n] != NOTHING) for n in range(len(names))]
+    values = []
+    for n in range(len(names)):
+        naming = {cell.store for cell, place in zip(cells, places, strict=True) if place[n] != NOTHING}
+        shown = [
+            place[n]
+            for cell, place in zip(cells, places, strict=True)
+            if place[n] != NOTHING or cell.store in naming
+        ]
+        values.append(dict.fromkeys(shown))
     differing = [n for n, distinct in enumerate(values) if len(distinct) > 1]
     alike = [
         f"{names[n].heading} {next(iter(distinct))}"

@@ -160,23 +160,26 @@ def test_the_index_says_what_an_acknowledged_write_promises(defaults, settings, 
     assert (found.kind, found.stated) == (kind, stated)
 
 
+SEGMENTS = {"segments": {"_0": {"size_in_bytes": 1024}, "_1": {"size_in_bytes": 2048}}}
+
+
 @pytest.mark.parametrize(
-    ("stats", "size"),
+    ("told", "size"),
     [
-        ({"_all": {"total": {"store": {"size_in_bytes": 2048}}}}, 2048),
-        ({"_all": {"total": {}}}, None),
+        ({"indices": {"t": {"shards": {"0": [SEGMENTS, SEGMENTS], "1": [SEGMENTS]}}}}, 3 * 3072),
+        ({"indices": {}}, None),
         (answer(403, "security_exception"), None),
     ],
 )
-def test_an_index_has_a_size_where_the_server_tells_it(stats, size):
-    def indices_stats(index, metric):
-        assert (index, metric) == ("t", "store")
-        if isinstance(stats, Exception):
-            raise stats
-        return stats
+def test_an_index_has_a_size_where_the_server_tells_it(told, size):
+    def segments(index):
+        assert index == "t"
+        if isinstance(told, Exception):
+            raise told
+        return told
 
     store = Elasticsearch(client="reference", target="t", connection=None, source=None)
-    store._client = SimpleNamespace(indices=SimpleNamespace(stats=indices_stats))
+    store._client = SimpleNamespace(indices=SimpleNamespace(segments=segments))
     assert store.size_bytes() == size
 
 
