@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from storebench import redact
 from storebench.attempt import counters, disturbance, machine, overflow
@@ -20,7 +20,6 @@ from storebench.attempt.parts.environment import parts_of
 from storebench.attempt.parts.part import Part
 from storebench.attempt.parts.parts import Parts
 from storebench.attempt.parts.spans import Span
-from storebench.attempt.profiler import Profiler
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import leave_message, raise_on_sigterm
@@ -32,6 +31,9 @@ from storebench.servers.watch import SET, ServersUsed, Watch
 from storebench.stores import load
 from storebench.stores.base import Durability, Store
 from storebench.study.reserved import DROP
+
+if TYPE_CHECKING:
+    from storebench.attempt.profiler import Profiler
 
 COUNTERS_S = 0.02  # before the common begin of all parts: the time to read the node's counters
 
@@ -65,7 +67,7 @@ class Attempt:
         self._in_phase = 0
         self._counted: counters.Reading | None = None  # before the operation
         self._restarts: list[str] = []
-        self._profiler = Profiler() if spec.profiled else None
+        self._profiler = _profiler() if spec.profiled else None
 
     @property
     def part(self) -> Part:
@@ -329,6 +331,12 @@ class Attempt:
             "client_settings": dict(store.client_settings()),
         }
         print(f"server: {server.name} {server.version}", flush=True)
+
+
+def _profiler() -> Profiler:
+    from storebench.attempt.profiler import Profiler  # other attempts do not pay for the import
+
+    return Profiler()
 
 
 def main() -> int:

@@ -58,6 +58,7 @@ spec = AttemptSpec(
 )
 attempt = run.Attempt(spec, Burning, PhaseClock())
 attempt.run()
+assert sys.argv[1] == "cpu" or "storebench.attempt.profiler" not in sys.modules
 print("\\n" + attempt.result.to_json())
 """
 WITHOUT_CAPABILITIES = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
