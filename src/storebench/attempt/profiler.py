@@ -31,8 +31,8 @@ REASON_CHARACTERS = 300
 NO_SAMPLES = "no Python process of this pod used the CPU: the client's work is in other processes"
 
 _SET_PTRACER = 0x59616D61  # PR_SET_PTRACER of prctl(2)
-# The frame of a process. A command may have semicolons and line breaks
-_PROCESS = re.compile(r'process (\d+):"(.*?)";', re.DOTALL)
+# The frame of a process: no function may follow. A command may have semicolons and line breaks
+_PROCESS = re.compile(r'process (\d+):"(.*?)"(?:;|(?= \d+$))', re.DOTALL | re.MULTILINE)
 # Stacks of the attempt's program right before and right after the store's work
 _OUTSIDE = re.compile(r"(^|;)(Attempt\.)?operation \([^;)]*attempt/run\.py\)")
 
@@ -137,7 +137,7 @@ def _of_operation(raw: str, own: int) -> Counter[str]:
         return f"process {Path(command[0]).name if command else 'unknown'};"
 
     stacks = stacks_of(_PROCESS.sub(named, raw))
-    return Counter({stack: samples for stack, samples in stacks.items() if not _OUTSIDE.search(stack)})
+    return Counter({stack.rstrip(";"): n for stack, n in stacks.items() if not _OUTSIDE.search(stack)})
 
 
 def _version() -> str:

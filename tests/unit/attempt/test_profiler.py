@@ -129,11 +129,14 @@ def test_without_the_parameter_nothing_is_sampled():
 
 def test_a_child_whose_command_has_semicolons_and_line_breaks_is_named_by_its_program():
     raw = (  # as py-spy writes stacks of several processes
+        'process 7:"python -m a";process 9:"/opt/bin/python -c import a\nimport b; b.main()" 4\n'
+        'process 7:"python -m a" 1\n'
         'process 7:"python -m a";<module> (a.py) 3\n'
         'process 7:"python -m a";process 9:"/opt/bin/python -c import a\nimport b; b.main()";main (b.py);send (b.py) 2\n'
         'process 7:"python -m a";<module> (a.py);Attempt.operation (storebench/attempt/run.py);wait (c.py) 5\n'
     )
     assert profiler._of_operation(raw, 7) == {
+        "process python": 4,  # it has no function yet
         "<module> (a.py)": 3,
         "process python;main (b.py);send (b.py)": 2,
     }

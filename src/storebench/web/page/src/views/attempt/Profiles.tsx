@@ -7,7 +7,7 @@ import type { Theme } from "../../ui/theme";
 
 const MOST_FUNCTIONS = 30;
 
-/** Show where the CPU time of an attempt's client went: a flame graph of each profile, and its functions as a table. */
+/** Show which functions of an attempt's client ran: a flame graph of each profile, and its functions as a table. */
 export function Profiles({ profiles, ...attempt }: AttemptProfiles) {
   return Object.entries(profiles).map(([name, profile]) =>
     profile.folded === null ? (
@@ -74,7 +74,7 @@ function FlameGraph({ name, profile, folded, run, attempt_id, operation }: Props
 
 const note = ({ sampler, hz, samples, dropped_samples }: Profile) =>
   [
-    `CPU time, sampled by ${sampler}, ${hz} times per second. The attempt never counts.`,
+    `Running threads, sampled by ${sampler}, ${hz} times per second. The attempt never counts.`,
     dropped_samples
       ? `${dropped_samples} of ${samples} samples were of rare stacks, and were not stored.`
       : "",
