@@ -55,7 +55,9 @@ def without(result: AttemptResult, kind: str, why: str) -> AttemptResult:
 
 def _shortened(result: AttemptResult, stored: dict[str, str] | None = None, note: str = "") -> AttemptResult:
     """Shorten a result to its figures, the parts of its texts that fit, and a note. `stored`: key and SHA-256 of the whole result."""
-    short = replace(result, environment={}, usage=[], counters={}, histograms={}, series={}, stored=stored)
+    short = replace(
+        result, environment={}, usage=[], counters={}, profiles={}, histograms={}, series={}, stored=stored
+    )
     short.metrics = dict(list(result.metrics.items())[:METRICS])
     texts = {name: text[: protocol.MESSAGE_BYTES] for name in TEXTS if (text := getattr(result, name))}
     if result.error is not None:

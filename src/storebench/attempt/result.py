@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 from storebench import protocol
 from storebench.protocol.counters import SCHEMA as COUNTERS
 from storebench.protocol.figures import FIGURES, USAGE, Figures, choices, schema_of
+from storebench.protocol.profiles import SCHEMA as PROFILES
 from storebench.redact import redacted
 from storebench.version import code_version
 
@@ -171,6 +172,7 @@ class AttemptResult(Figures):
         },
     ] = field(default_factory=list)
     counters: Annotated[dict[str, dict[str, Any]], COUNTERS] = field(default_factory=dict)
+    profiles: Annotated[dict[str, dict[str, Any]], PROFILES] = field(default_factory=dict)
     method_version: Annotated[
         int, {"type": "integer", "description": "ignored: the study's own version is recorded"}
     ] = 1
@@ -181,9 +183,9 @@ class AttemptResult(Figures):
         for name in FREE_TEXTS:
             if text := getattr(self, name):
                 setattr(self, name, redacted(text))
-        for counter in self.counters.values():
-            if text := counter.get("unknown"):
-                counter["unknown"] = redacted(text)
+        for figure in (*self.counters.values(), *self.profiles.values()):
+            if text := figure.get("unknown"):
+                figure["unknown"] = redacted(text)
 
     def to_json(self) -> str:
         """Return the result as one line of JSON, with fractions rounded to ten significant digits."""

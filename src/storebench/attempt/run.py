@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from storebench import redact
 from storebench.attempt import counters, disturbance, machine, overflow
@@ -31,6 +31,9 @@ from storebench.servers.watch import SET, ServersUsed, Watch
 from storebench.stores import load
 from storebench.stores.base import Durability, Store
 from storebench.study.reserved import DROP
+
+if TYPE_CHECKING:
+    from storebench.attempt.profiler import Profiler
 
 COUNTERS_S = 0.02  # before the common begin of all parts: the time to read the node's counters
 
@@ -64,6 +67,7 @@ class Attempt:
         self._in_phase = 0
         self._counted: counters.Reading | None = None  # before the operation; None: no counters
         self._restarts: list[str] = []
+        self._profiler = _profiler() if spec.profiled else None
 
     @property
     def part(self) -> Part:
@@ -156,6 +160,8 @@ class Attempt:
         try:
             yield
             ended_s = time.monotonic()
+            if self._profiler:
+                self._profiler.end()
             after = self._node_counters(
                 self._cpu_elsewhere_s()  # not after a failed operation: its server may not answer
             )
@@ -267,9 +273,12 @@ class Attempt:
         return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)
 
     def _count(self) -> None:
-        """Read the counters of the store before the operation."""
+        """Read the counters of the store before the operation, and start the profiler."""
         if self._store.counters:
             self._counted = self._counters()
+        if self._profiler:
+            with nullcontext() if self._in_phase else self.phase("profiler"):
+                self._profiler.begin()
 
     def _counters(self) -> counters.Reading:
         """Read the counters of the store, and time the reading as the phase `counters`, unless another phase includes the reading."""
@@ -280,6 +289,8 @@ class Attempt:
         """Take the figures of the measured work. `worked`: the work did not fail, and the server may answer."""
         store, clock = self._store, self._clock
         self._sampler.stop()
+        if self._profiler:
+            self.result.profiles = self._profiler.taken()
         self._take_figures_of_pod()
         if worked and self._counted is not None:
             self.result.counters = counters.recorded(
@@ -323,6 +334,12 @@ class Attempt:
         print(f"server: {server.name} {server.version}", flush=True)
 
 
+def _profiler() -> Profiler:
+    from storebench.attempt.profiler import Profiler  # other attempts do not pay for the import
+
+    return Profiler()
+
+
 def main() -> int:
     """Run the attempt of this pod and leave its result in the termination message. Return the exit code."""
     raise_on_sigterm()
@@ -363,7 +380,7 @@ def _leave(result: AttemptResult, phases: PhaseClock, spec: AttemptSpec | None, 
     result.total_s = machine.seconds_since_start()
     result.phases = dict(phases.phases)
     result.without_secrets()
-    print(f"result: {result.to_json()}", flush=True)
+    print(f"result: {replace(result, profiles={}).to_json()}", flush=True)  # without the long stacks
     try:
         result = overflow.fitting(result, spec)
     except StorebenchError as error:

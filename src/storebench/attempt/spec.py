@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from storebench import protocol
 from storebench.errors import SpecError
+from storebench.study.profiling import CPU, PROFILE
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 CPU_LIMIT = "cpu_limit"  # an option of every store: "True" if the run asked for a CPU limit
@@ -43,6 +44,11 @@ class AttemptSpec:
     def cpu_limited(self) -> bool:
         """Return whether the run asked for a CPU limit of its pods."""
         return self.options.get(CPU_LIMIT) == str(True)
+
+    @property
+    def profiled(self) -> bool:
+        """Return whether the run asked for a profile of the client."""
+        return self.options.get(PROFILE) == CPU
 
     def to_json(self) -> str:
         """Return the specification as one line of JSON."""

@@ -6,7 +6,19 @@ from typing import Any
 
 import click
 
-from storebench.cli import claims, comparing, database, disk, images, new, pods, publish, results, runs
+from storebench.cli import (
+    claims,
+    comparing,
+    database,
+    disk,
+    images,
+    new,
+    pods,
+    profiles,
+    publish,
+    results,
+    runs,
+)
 from storebench.errors import SpecError, StorebenchError
 from storebench.version import code_version
 
@@ -46,7 +58,7 @@ def main() -> None:
     """Measures storage engines on Kubernetes."""
 
 
-for _module in (pods, runs, results, comparing, publish, claims, database, disk, images):
+for _module in (pods, runs, results, profiles, comparing, publish, claims, database, disk, images):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -18,6 +18,8 @@ from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operation_coun
 from storebench.study.model import Axis, Study
 from storebench.study.partition import cell_of, partitions, repeated
 from storebench.study.planned import PlannedStudy
+from storebench.study.profiling import FIELD as PROFILE_FIELD
+from storebench.study.profiling import PROFILE
 from storebench.study.run_params import CellParams, PodParams, RunParams, study_values
 from storebench.study.tags import FIELD as TAGS_FIELD
 from storebench.study.tags import TAGS
@@ -143,7 +145,7 @@ def sections_of(study: PlannedStudy) -> dict[str, dict[str, Field]]:
         (MEASURED, _grid_fields(study)),
         (MEASURED, _full_grid_field()),
         (MEASURED, _dataset_fields(study)),
-        (MEASURED, _tags_field()),
+        (MEASURED, {TAGS: TAGS_FIELD}),
         ("Repeats", _repeat_fields()),
         ("Pods", _pod_fields()),
         ("Pods", _dataset_pods_field(study)),
@@ -235,11 +237,7 @@ def _dataset_pods_field(study: PlannedStudy) -> dict[str, Field]:
 
 
 def _common_fields() -> dict[str, Field]:
-    return {**_full_grid_field(), **_repeat_fields(), **_pod_fields(), **_tags_field()}
-
-
-def _tags_field() -> dict[str, Field]:
-    return {TAGS: TAGS_FIELD}
+    return {**_full_grid_field(), **_repeat_fields(), **_pod_fields(), TAGS: TAGS_FIELD}
 
 
 def _full_grid_field() -> dict[str, Field]:
@@ -294,6 +292,7 @@ def _pod_fields() -> dict[str, Field]:
             "Seconds after which an attempt is ended, and recorded as failed.",
             (600, 3600),
         ),
+        PROFILE: PROFILE_FIELD,
     }
 
 

@@ -14,13 +14,19 @@ from storebench.results.statistics.intervals import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.order import Turn
+from storebench.study.profiling import OFF
 from storebench.study.run_params import RunParams
 
 FAILED_STATES = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run
 
 
 def skips_done(params: RunParams, run_type: str) -> bool:
-    """Return whether a run skips verified repeats: the parameter `skip_done`, or if that is empty, whether the run is of a backfill."""
+    """Return whether a run skips verified repeats: the parameter `skip_done`, or if that is empty, whether the run is of a backfill.
+
+    A profiled run skips none.
+    """
+    if params["profile"] != OFF:
+        return False
     skip_done = params["skip_done"]
     return run_type == "backfill" if skip_done is None else skip_done
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from storebench.servers.sizes import FIELDS
 from storebench.study.planned import PlannedStudy
+from storebench.study.profiling import PROFILE
 from storebench.study.reserved import POD
 from storebench.study.run_params import CellParams, study_values
 
-# Parameters that all pods get beside the options of their store: the CPU limit, and the time limit of starts in seconds.
-TOLD = ("cpu_limit", "startup_timeout_s")
+# Parameters that all pods get beside the options of their store: the CPU limit, the time limit of starts in seconds, and the profile.
+TOLD = ("cpu_limit", "startup_timeout_s", PROFILE)
 
 
 def measured_with(

@@ -27,6 +27,7 @@ TABLES = frozenset(
         "environment",
         "parameters",
         "phase",
+        "profile",
         "run",
         "run_cell",
         "secret_use",

@@ -21,6 +21,7 @@ from storebench.answers.claims import Claims, study_claims_answer
 from storebench.answers.counters import AttemptCounters, counters_answer
 from storebench.answers.grids import Grid, Parameter
 from storebench.answers.histories import CellHistory, history_answer
+from storebench.answers.profiles import AttemptProfiles, profiles_answer
 from storebench.answers.rankings import Included, Ranking, ranking_answer
 from storebench.answers.runs import Run, Runs, Turn
 from storebench.answers.server_sizes import ServerSizes, server_sizes_answer
@@ -167,6 +168,13 @@ def counters(
     keys, rows = _cells_or_attempt(read, read.run_named(run)["id"], attempt, limit, offset)
     items = counters_answer(rows, read.counters([row["attempt_id"] for row in rows]))
     return Page(items=items, offset=offset, more=len(keys) > limit)
+
+
+@app.get("/api/profiles")
+def profiles(read: ReadingDep, run: RunName, attempt: UUID) -> list[AttemptProfiles]:
+    """Return the sampled stacks of an attempt; an empty list for an attempt without a profile."""
+    _, rows = _cells_or_attempt(read, read.run_named(run)["id"], attempt, 1, 0)
+    return profiles_answer(rows, read.profiles([row["attempt_id"] for row in rows]))
 
 
 @app.get("/api/artifacts")

@@ -24,6 +24,7 @@ PARAMS = {
     "pod_memory": "1Gi",
     "startup_timeout_s": 60,
     "attempt_timeout_s": 600,
+    "profile": "off",
 }
 
 

@@ -10,6 +10,7 @@ from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.stores.base import Pod, Store
+from storebench.study.profiling import DISTURBED
 from tests.unit.airflow.account import CELL, VERIFIED, attempt, context
 from tests.unit.airflow.cluster import ended
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
@@ -59,6 +60,13 @@ def test_a_pod_that_tells_nothing_of_its_node_is_not_judged():
 def test_a_pod_that_says_that_it_has_judged_itself_stays_as_it_is():
     found = judge(AttemptResult.from_json(AttemptResult(status="verified").to_json()))
     assert (found.not_judged, found.disturbed) == (None, None)
+
+
+def test_a_profiled_attempt_never_counts():
+    for result in (told(), told(QUIET), AttemptResult(status="verified")):
+        assert judge(result, profiled=True).disturbed == DISTURBED
+    assert judge(told(BUSY), profiled=True).disturbed == f"{DISTURBED}; {OTHERS}"
+    assert judge(AttemptResult(status="failed"), profiled=True).disturbed is None
 
 
 def test_a_window_without_others_is_sound():

@@ -31,6 +31,7 @@ PARAMS = {
     "order_seed": 5,
     "warm_up": False,
     "a_a": False,
+    "profile": "off",
     "random_order": True,
     "skip_done": None,
     "budget_min": None,
@@ -73,6 +74,7 @@ class Measured:
 )
 def test_a_backfill_leaves_out_what_is_done_unless_told_otherwise(asked, run_type, skips):
     assert skips_done({**PARAMS, "skip_done": asked}, run_type) is skips
+    assert not skips_done({**PARAMS, "skip_done": asked, "profile": "cpu"}, run_type)
 
 
 def test_only_the_repeats_that_lack_are_run_and_the_rest_is_said():

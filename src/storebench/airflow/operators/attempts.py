@@ -285,7 +285,9 @@ class AttemptOperator(DividedStepOperator):
                 error=f"{spec.store} could not do its {spec.operation}: {result.error}",
             )
         store, has_servers = self.study.store(spec.store), self.servers is not None
-        result = with_disturbances(result, store, cpu_limit=spec.cpu_limited, servers=has_servers)
+        result = with_disturbances(
+            result, store, cpu_limit=spec.cpu_limited, servers=has_servers, profiled=spec.profiled
+        )
         result = check_result(result, self.study, self.study.operation(key.operation), store.lacks)
         # A stopped run also removes its servers: that is no death of a server.
         if self.servers and not self.is_stopped and (deaths := Servers(key.run_id).deaths(self.servers)):

@@ -23,7 +23,7 @@ NAMESPACE = uuid.UUID("6f1f7f2e-6b8a-4c52-9d0b-6f7d3a1c2b5e")
 REPORTED = ("status", "error_kind", "error", "verification", "method_version", "code_version")
 
 # The tables, apart from `attempt`, whose rows belong to a single attempt.
-OF_ATTEMPT = ("phase", "artifact", "usage", "counter")
+OF_ATTEMPT = ("phase", "artifact", "usage", "counter", "profile")
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,21 @@ class Attempts(Database):
                             *map(figure.get, ("before", "after", "unknown")),
                         )
                         for n, (name, figure) in enumerate(result.counters.items(), 1)
+                    ],
+                )
+                cursor.executemany(
+                    "INSERT INTO storebench.profile (attempt_id, name, sampler, hz, samples, dropped_samples, stacks, unknown)"
+                    " VALUES (%s, %s, %s, %s, %s, %s, decode(%s, 'base64'), %s)",
+                    [
+                        (
+                            key.id,
+                            name,
+                            *map(
+                                profile.get,
+                                ("sampler", "hz", "samples", "dropped_samples", "stacks", "unknown"),
+                            ),
+                        )
+                        for name, profile in result.profiles.items()
                     ],
                 )
                 insert = sql.SQL(

@@ -119,6 +119,14 @@ class Measurements(Database):
                 (list(attempt_ids),),
             ).fetchall()
 
+    def profiles(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
+        """Return the profiles of attempts: attempt_id, name, sampler, hz, samples, dropped_samples, stacks (compressed), unknown."""
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT * FROM storebench.profile WHERE attempt_id = ANY(%s) ORDER BY attempt_id, name",
+                (list(attempt_ids),),
+            ).fetchall()
+
     def accompanying(self, attempt_ids: Sequence[uuid.UUID]) -> list[Row]:
         """Return the figures that may go along with a difference: attempt_id, kind (phase, pods or counter), name, unit, value.
 

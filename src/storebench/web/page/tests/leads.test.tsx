@@ -31,6 +31,7 @@ beforeEach(() => {
     if (pathname.endsWith("/study")) return new Response(JSON.stringify(BULK));
     if (pathname.endsWith("/turns")) return page([TURN]);
     if (pathname.endsWith("/counters")) return page([]);
+    if (pathname.endsWith("/profiles")) return new Response("[]");
     questions.push(searchParams);
     return page(pathname.endsWith("/phases") ? [PHASES] : [ATTEMPT]);
   });

@@ -168,6 +168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Profiles
+         * @description Return the sampled stacks of an attempt; an empty list for an attempt without a profile.
+         */
+        get: operations["profiles_api_profiles_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts": {
         parameters: {
             query?: never;
@@ -796,6 +816,51 @@ export interface components {
              */
             counters: {
                 [key: string]: components["schemas"]["CounterFigure"];
+            };
+        };
+        /**
+         * AttemptProfiles
+         * @description The profiles of an attempt.
+         */
+        AttemptProfiles: {
+            /** Cell Key */
+            cell_key: string;
+            /** Study */
+            study: string;
+            /** Store */
+            store: string;
+            /** Client */
+            client: string;
+            /**
+             * Axes
+             * @description The cell's value on each axis that applies to it
+             */
+            axes: {
+                [key: string]: string;
+            };
+            /** Rows */
+            rows: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Attempt Id
+             * Format: uuid
+             */
+            attempt_id: string;
+            /** Run */
+            run: string;
+            /** Operation */
+            operation: string;
+            /** Repeat */
+            repeat: number;
+            /** Try Number */
+            try_number: number;
+            /**
+             * Profiles
+             * @description By the name of what was sampled, such as `python`
+             */
+            profiles: {
+                [key: string]: components["schemas"]["Profile"];
             };
         };
         /**
@@ -2065,6 +2130,42 @@ export interface components {
             };
         };
         /**
+         * Profile
+         * @description Sampled stacks of an operation.
+         */
+        Profile: {
+            /**
+             * Sampler
+             * @description The program that sampled, with its version
+             */
+            sampler: string;
+            /**
+             * Hz
+             * @description Samples per second and thread
+             */
+            hz: number;
+            /**
+             * Samples
+             * @description Number of samples, including dropped samples
+             */
+            samples: number | null;
+            /**
+             * Dropped Samples
+             * @description Number of samples of rare stacks that were too many to store
+             */
+            dropped_samples: number | null;
+            /**
+             * Folded
+             * @description A line for each stack: functions separated by semicolons, the innermost last, then a space and the number of samples
+             */
+            folded: string | null;
+            /**
+             * Unknown
+             * @description Why there are no stacks; None if there are
+             */
+            unknown: string | null;
+        };
+        /**
          * RankedCell
          * @description A ranked cell. A is the best cell, B is this cell.
          */
@@ -2923,6 +3024,7 @@ export interface components {
 export type Along = components['schemas']['Along'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptCounters = components['schemas']['AttemptCounters'];
+export type AttemptProfiles = components['schemas']['AttemptProfiles'];
 export type Axis = components['schemas']['Axis'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
@@ -2968,6 +3070,7 @@ export type Parameter = components['schemas']['Parameter'];
 export type Part = components['schemas']['Part'];
 export type PodUsage = components['schemas']['PodUsage'];
 export type Preset = components['schemas']['Preset'];
+export type Profile = components['schemas']['Profile'];
 export type RankedCell = components['schemas']['RankedCell'];
 export type RankedDataset = components['schemas']['RankedDataset'];
 export type RankedEnvironment = components['schemas']['RankedEnvironment'];
@@ -3248,6 +3351,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_AttemptCounters_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    profiles_api_profiles_get: {
+        parameters: {
+            query: {
+                /** @description A run's id, here or in Airflow; 'latest'; 'baseline:NAME' */
+                run: string;
+                attempt: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptProfiles"][];
                 };
             };
             /** @description Validation Error */

@@ -28,6 +28,8 @@ interface Props extends Taken {
   /** The columns of the table with axes, or with parameters of datasets. */
   places?: string[];
   leads?: Leads;
+  /** Called with the datum of a clicked mark. */
+  pick?: (datum: unknown) => void;
 }
 
 /** The links of a chart's figures: `of` has the target of each line of the table; a mark's target is its datum's `target`. */
@@ -40,7 +42,8 @@ export interface Leads {
 }
 
 /** Show a chart with its figures as a table, and with exports. */
-export function Chart({ description, legend, places, leads, units, caption, children, ...taken }: Props) {
+export function Chart(props: Props) {
+  const { description, legend, places, leads, pick, units, caption, children, ...taken } = props;
   const { title, spec, table, note } = taken;
   const said = caption ?? note;
   const outer = useRef<HTMLElement>(null);
@@ -87,6 +90,7 @@ export function Chart({ description, legend, places, leads, units, caption, chil
       view.addEventListener("click", (_event, item) => {
         const target = (item?.datum as { target?: LinkTarget } | undefined)?.target;
         if (target) follow(leading.current, target);
+        pick?.(item?.datum);
       });
       await view.runAsync();
       shown.current = true;
@@ -99,7 +103,7 @@ export function Chart({ description, legend, places, leads, units, caption, chil
       drawn?.finalize();
       host.querySelector(".sb-tip")?.remove();
     };
-  }, [spec, width, theme]);
+  }, [spec, pick, width, theme]);
 
   return (
     <figure className={leads?.choice.link ? "sb-chart sb-leads" : "sb-chart"} ref={outer}>

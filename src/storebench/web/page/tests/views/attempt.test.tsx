@@ -1,6 +1,6 @@
-import { cleanup, render, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Attempt, CounterFigure } from "../../src/api/types";
+import type { Attempt, CounterFigure, Profile } from "../../src/api/types";
 import { AttemptView } from "../../src/views/attempt/AttemptView";
 import { ATTEMPT, BULK, CELL, NO_CHOICE, RUN, TURN } from "../data";
 import { DIVIDED, part, SERVER } from "../partsData";
@@ -8,10 +8,12 @@ import { DIVIDED, part, SERVER } from "../partsData";
 let attempt: Attempt;
 let asked: string[];
 let counters: Record<string, CounterFigure>;
+let profiles: Record<string, Profile>;
 
 beforeEach(() => {
   asked = [];
   counters = {};
+  profiles = {};
   vi.stubGlobal("fetch", async ({ url: address }: Request) => {
     const { pathname, search } = new URL(address);
     asked.push(`${pathname.split("/").at(-1)}${search}`);
@@ -20,6 +22,10 @@ beforeEach(() => {
     if (pathname.endsWith("/turns")) return page([TURN]);
     if (pathname.endsWith("/pods"))
       return page([part(0), part(1), part(2, { waited_s: 0, client_bound: true }), SERVER]);
+    if (pathname.endsWith("/profiles")) {
+      const found = Object.keys(profiles).length ? [{ ...CELL, ...PROFILED, profiles }] : [];
+      return new Response(JSON.stringify(found));
+    }
     if (pathname.endsWith("/counters"))
       return page(Object.keys(counters).length ? [{ ...CELL, attempt_id: "a", counters }] : []);
     return page([{ ...CELL, operation: "write", attempt, phases: { connect: 0.5, operation: 1.5 } }]);
@@ -29,6 +35,8 @@ afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
+
+const PROFILED = { attempt_id: "a", run: RUN.id, operation: "write", repeat: 1, try_number: 1 };
 
 const show = () => render(<AttemptView run={RUN.id} attempt="a" choice={NO_CHOICE} />);
 
@@ -98,5 +106,38 @@ describe("the counters of an attempt's server", () => {
     show();
     await screen.findByRole("heading", { name: "Write: where the time went" });
     expect(screen.queryByText("Counters")).toBeNull();
+  });
+});
+
+describe("the profile of an attempt", () => {
+  const sampled = { sampler: "py-spy 0.4.3", hz: 100, samples: 10, dropped_samples: 1 };
+
+  it("is a chart with its functions by their own samples, and says what is missing", async () => {
+    attempt = ATTEMPT;
+    profiles = {
+      python: { ...sampled, unknown: null, folded: "main (a.py);send (b.py) 6\nmain (a.py) 3\n" },
+      java: { ...sampled, samples: null, dropped_samples: null, folded: null, unknown: "no Java process" },
+    };
+    show();
+    await screen.findByRole("img", { name: /^Flame graph of 9 samples/ });
+    const card = screen.getByText("Profile of python").closest("figure") as HTMLElement;
+    expect(card.textContent).toContain("sampled by py-spy 0.4.3, 100 times per second");
+    expect(card.textContent).toContain("1 of 10 samples were of rare stacks");
+    const figures = within(card).getByText("Figures").parentElement as HTMLDetailsElement;
+    figures.open = true;
+    fireEvent(figures, new Event("toggle"));
+    const lines = within(card).getAllByRole("row").slice(1);
+    expect(lines.map((line) => line.textContent)).toEqual([
+      expect.stringMatching(/^send \(b\.py\)6/),
+      expect.stringMatching(/^main \(a\.py\)3/),
+    ]);
+    expect(screen.getByText("No profile of java: no Java process.")).toBeTruthy();
+  });
+
+  it("has no place without a profile", async () => {
+    attempt = ATTEMPT;
+    show();
+    await screen.findByRole("heading", { name: "Write: where the time went" });
+    expect(screen.queryByText(/^Profile of/)).toBeNull();
   });
 });

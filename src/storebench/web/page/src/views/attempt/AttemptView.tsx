@@ -2,7 +2,7 @@ import { logLink } from "../../api/airflow";
 import { all, get } from "../../api/api";
 import { useLoaded } from "../../api/loading";
 import { withStudy } from "../../api/study";
-import type { AttemptCounters, CellPhases, PodUsage, Study, Turn } from "../../api/types";
+import type { AttemptCounters, AttemptProfiles, CellPhases, PodUsage, Study, Turn } from "../../api/types";
 import { Phases } from "../../charts/PhaseCharts";
 import { cellLabel } from "../../model/cells";
 import type { Choice } from "../../model/choice";
@@ -14,6 +14,7 @@ import { Lead } from "../../ui/Lead";
 import { Ready } from "../../ui/States";
 import { Counters } from "./Counters";
 import { Parts } from "./Parts";
+import { Profiles } from "./Profiles";
 
 interface Loaded {
   study: Study;
@@ -23,21 +24,24 @@ interface Loaded {
   pods: PodUsage[];
   /** The counters of the attempt's server; empty without counters. */
   counters: AttemptCounters[];
+  /** The profiles of the attempt; empty without profiles. */
+  profiles: AttemptProfiles[];
 }
 
 async function load(run: string, attempt: string, signal: AbortSignal): Promise<Loaded> {
-  const [phases, turns, counters] = await Promise.all([
+  const [phases, turns, counters, profiles] = await Promise.all([
     get("/api/phases", { run, attempt }, signal),
     all("/api/turns", { run, limit: 500 }, signal),
     all("/api/counters", { run, attempt }, signal),
+    get("/api/profiles", { run, attempt }, signal),
   ]);
   const { study, items } = await withStudy(phases.items, signal);
   const divided = items.some(({ attempt }) => isDivided(attempt));
   const pods = divided ? await all("/api/pods", { run, attempt, limit: 500 }, signal) : [];
-  return { study, cells: items, turns, pods, counters };
+  return { study, cells: items, turns, pods, counters, profiles };
 }
 
-/** Show one attempt: its phases, the parts of an operation that several pods did, the counters of its server, and links to its log, cell and run. */
+/** Show one attempt: its phases, the parts of an operation that several pods did, its profile, the counters of its server, and links to its log, cell and run. */
 export function AttemptView({ run, attempt, choice }: { run: string; attempt: string; choice: Choice }) {
   const loaded = useLoaded((signal) => load(run, attempt, signal), `attempt ${run} ${attempt}`);
   return (
@@ -49,6 +53,9 @@ export function AttemptView({ run, attempt, choice }: { run: string; attempt: st
             <Parts key={attempt.attempt_id} attempt={attempt} pods={shown.pods} />
           ))}
           {shown.cells.length ? <Phases of={{ data: shown }} choice={choice} single /> : null}
+          {shown.profiles.map((of) => (
+            <Profiles key={of.attempt_id} {...of} />
+          ))}
           {shown.counters.map((of) => (
             <Counters key={of.attempt_id} {...of} />
           ))}
