@@ -49,10 +49,22 @@ type limits struct {
 func (l limits) stop() time.Duration  { return time.Duration(l.StopTimeout * float64(time.Second)) }
 func (l limits) ready() time.Duration { return time.Duration(l.ReadyTimeout * float64(time.Second)) }
 
+var defaultLimits = limits{StopTimeout: 60, ReadyTimeout: 300}
+
+func (l limits) check() error {
+	for _, value := range []float64{l.StopTimeout, l.ReadyTimeout} {
+		if !(value > 0 && value <= maxTimeout) {
+			return &problem{400, "a timeout is out of range", fmt.Sprintf("give more than 0 and at most %.0f seconds", maxTimeout)}
+		}
+	}
+	return nil
+}
+
 type stopped struct {
 	StopSeconds float64 `json:"stop_s"`
 	ExitCode    int     `json:"exit_code"`
 	Killed      bool    `json:"killed"` // the server ended only by KILL
+	signalled   time.Time
 }
 
 type started struct {
@@ -79,6 +91,7 @@ type route struct {
 	alone  bool // the request is an operation: only one runs at a time
 	open   bool // the request needs no token
 	answer func(limits) (any, error)
+	cause  func(fault) (any, error) // instead of `answer`, for a request whose body names a fault
 }
 
 type api struct {
@@ -89,6 +102,9 @@ type api struct {
 	routes map[string]route
 	http   *http.Server
 
+	nodeFiles []string // files on the node's own disk, which no fault may fill
+	fillLimit int64    // bytes
+
 	operation sync.Mutex // held while an operation runs
 	mutex     sync.Mutex // guards `name`, the operation's name
 	name      string
@@ -96,7 +112,8 @@ type api struct {
 }
 
 func newAPI(settings *settings, server *server, meter *meter) *api {
-	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data}
+	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data,
+		nodeFiles: []string{"/", "/etc/hosts", settings.message}, fillLimit: fillLimit}
 	a.routes = map[string]route{
 		"/v1/health":   {method: "GET", open: true, answer: a.health},
 		"/v1/cpu":      {method: "GET", answer: func(limits) (any, error) { return meter.cpu(), nil }},
@@ -108,6 +125,7 @@ func newAPI(settings *settings, server *server, meter *meter) *api {
 		"/v1/lukewarm": {method: "POST", alone: true, answer: a.lukewarm},
 		"/v1/stop":     {method: "POST", alone: true, answer: func(l limits) (any, error) { return server.stop(l.stop()) }},
 		"/v1/start":    {method: "POST", alone: true, answer: a.start},
+		"/v1/fault":    {method: "POST", alone: true, cause: a.fault},
 	}
 	a.http = &http.Server{Handler: a, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
@@ -162,7 +180,13 @@ func (a *api) respond(request *http.Request) (any, error) {
 	if request.Method != route.method {
 		return nil, &problem{405, "the method is " + route.method, "send " + route.method + " " + request.URL.Path}
 	}
-	limits, err := readLimits(request)
+	var asked fault
+	var err error
+	if route.cause != nil {
+		asked, err = readFault(request)
+	} else {
+		asked.limits, err = readLimits(request)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +202,10 @@ func (a *api) respond(request *http.Request) (any, error) {
 		a.name, a.since = request.URL.Path, time.Now()
 		a.mutex.Unlock()
 	}
-	return route.answer(limits)
+	if route.cause != nil {
+		return route.cause(asked)
+	}
+	return route.answer(asked.limits)
 }
 
 // knows compares hashes of the tokens in constant time, whatever part of the token is right.
@@ -188,28 +215,30 @@ func (a *api) knows(header string) bool {
 }
 
 func readLimits(request *http.Request) (limits, error) {
-	read := limits{StopTimeout: 60, ReadyTimeout: 300}
+	read := defaultLimits
+	if err := readBody(request, &read, `{"stop_timeout_s": 60, "ready_timeout_s": 300}, or nothing`); err != nil {
+		return read, err
+	}
+	return read, read.check()
+}
+
+// readBody reads a JSON object into `target`, which stays as it is if the body is empty.
+func readBody(request *http.Request, target any, example string) error {
 	body, err := io.ReadAll(io.LimitReader(request.Body, maxBody+1))
 	if err != nil {
-		return read, &problem{400, "the request did not come whole", "send it again"}
+		return &problem{400, "the request did not come whole", "send it again"}
 	}
 	if len(body) > maxBody {
-		return read, &problem{413, "the request is too long", fmt.Sprintf("a body has at most %d bytes", maxBody)}
+		return &problem{413, "the request is too long", fmt.Sprintf("a body has at most %d bytes", maxBody)}
 	}
 	if len(strings.TrimSpace(string(body))) > 0 {
 		decoder := json.NewDecoder(strings.NewReader(string(body)))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&read); err != nil || decoder.More() {
-			return read, &problem{400, "the body is not understood",
-				`send a JSON object such as {"stop_timeout_s": 60, "ready_timeout_s": 300}, or nothing`}
+		if err := decoder.Decode(target); err != nil || decoder.More() {
+			return &problem{400, "the body is not understood", "send a JSON object such as " + example}
 		}
 	}
-	for _, value := range []float64{read.StopTimeout, read.ReadyTimeout} {
-		if !(value > 0 && value <= maxTimeout) {
-			return read, &problem{400, "a timeout is out of range", fmt.Sprintf("give more than 0 and at most %.0f seconds", maxTimeout)}
-		}
-	}
-	return read, nil
+	return nil
 }
 
 func (a *api) health(limits) (any, error) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -179,44 +178,9 @@ func TestPagesOfTheData(t *testing.T) {
 	}
 }
 
-// TestServer starts a real server. No other test starts a process: the agent reaps every child of its own process.
 func TestServer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	check, err := parseReadiness("tcp:" + address[len("127.0.0.1:"):])
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, gate := t.TempDir(), filepath.Join(t.TempDir(), "gate")
-	environment := []string{serverAddress + "=" + address, serverData + "=" + filepath.Join(data, "segment"), serverGate + "=" + gate}
-	server := newServer(program, []string{program}, environment, check)
-	read := &settings{token: testToken, cgroup: writeFiles(t, cgroups["version 2"]), data: []string{data}}
-	handler := newAPI(read, server, newMeter(read, server))
-	children := make(chan os.Signal, 1)
-	signal.Notify(children, syscall.SIGCHLD)
-	reaped := make(chan struct{})
-	go func() {
-		defer close(reaped)
-		server.reap(children)
-	}()
-	t.Cleanup(func() {
-		if pid, _, _ := server.state(); pid != 0 {
-			syscall.Kill(pid, syscall.SIGKILL)
-			closedWithin(server.ended, 20*time.Second)
-		}
-		signal.Stop(children)
-		close(children)
-		<-reaped
-	})
-
+	handler, gate := newTestServer(t, "")
+	server := handler.server
 	ask(t, handler, "POST", "/v1/start", `{"ready_timeout_s": 0.01}`).fails(t, 504, "It is left running")
 	rewrite(t, filepath.Dir(gate), map[string]string{"gate": ""})
 	if err := server.await(20 * time.Second); err != nil {

@@ -69,22 +69,32 @@ func (s *server) start() error {
 
 // stop ends the server and its descendants as the end of the container would: TERM first, KILL after the timeout.
 func (s *server) stop(timeout time.Duration) (stopped, error) {
+	return s.down(timeout, func(pid int) { syscall.Kill(pid, syscall.SIGTERM) })
+}
+
+// kill ends the server and all its descendants by KILL at once. Parents come first: no parent can replace a killed child.
+func (s *server) kill() (stopped, error) {
+	return s.down(0, func(pid int) {
+		syscall.Kill(pid, syscall.SIGKILL)
+		signalAll(descendants(os.Getpid()), syscall.SIGKILL)
+	})
+}
+
+// down ends the server and its descendants: it calls `first` with the server's PID, and kills the processes that are left after the timeout.
+func (s *server) down(timeout time.Duration, first func(pid int)) (stopped, error) {
 	began := time.Now()
 	s.mutex.Lock()
-	if s.isLeaving() {
+	pid, err := s.current()
+	if err != nil {
 		s.mutex.Unlock()
-		return stopped{}, errLeaving
+		return stopped{}, err
 	}
-	if s.pid == 0 {
-		s.mutex.Unlock()
-		return stopped{}, conflict("the server does not run", "ask /v1/start first")
-	}
-	pid, ended := s.pid, s.ended
+	ended := s.ended
 	s.stopping = true
-	syscall.Kill(pid, syscall.SIGTERM)
+	result := stopped{signalled: time.Now()}
+	first(pid)
 	s.mutex.Unlock()
 
-	result := stopped{}
 	if !closedWithin(ended, timeout) {
 		result.Killed = true
 		s.signal(pid, syscall.SIGKILL)
@@ -93,15 +103,37 @@ func (s *server) stop(timeout time.Duration) (stopped, error) {
 				"process %d has not ended %v after KILL: it waits for a disk, perhaps; look at the node", pid, killPatience)
 		}
 	}
-	if stopAll(descendants(os.Getpid()), timeout-time.Since(began)) {
-		result.Killed = true
+	killed, err := stopAll(timeout - time.Since(began))
+	if err != nil {
+		return result, err
 	}
+	result.Killed = result.Killed || killed
 	s.mutex.Lock()
 	result.ExitCode = s.lastEnd.code
 	s.mutex.Unlock()
 	result.StopSeconds = time.Since(began).Seconds()
 	return result, nil
 }
+
+// current returns the server's PID, or an error if the server does not run or the container is about to end. The caller holds the mutex.
+func (s *server) current() (pid int, err error) {
+	if s.isLeaving() {
+		return 0, errLeaving
+	}
+	if s.pid == 0 {
+		return 0, conflict("the server does not run", "ask /v1/start first")
+	}
+	return s.pid, nil
+}
+
+func (s *server) running() (pid int, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.current()
+}
+
+// rest waits, but not longer than until the agent is told to end.
+func (s *server) rest(duration time.Duration) { closedWithin(s.leaving, duration) }
 
 // await waits until the server answers. It fails if the server ends first, or after the timeout.
 func (s *server) await(timeout time.Duration) error {
