@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from storebench.errors import SpecError, did_you_mean, unknown
+from storebench.errors import SpecError, near, unknown
 from storebench.fields import Field
 from storebench.servers.sizes import FIELDS as SIZES
 from storebench.stores.base import CLIENT as NAME_OF_STORE
+from storebench.study.check_charts import of_charts, of_tables
 from storebench.study.claim import Claim
 from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, POD, STORE, SUFFIXES, TABLES
 
@@ -41,7 +42,7 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
         if not NAME_OF_STORE.fullmatch(name)
     )
     yield from (
-        f"default_stores names {name!r}, which is no store of the study{_near(name, study.stores)}"
+        f"default_stores names {name!r}, which is no store of the study{near(name, study.stores)}"
         for name in study.default_stores
         if name not in study.stores
     )
@@ -53,7 +54,8 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
         yield from _of_axis(axis)
     yield from _of_columns(study)
     yield from _of_operations(study)
-    yield from _of_charts(study, common)
+    yield from of_charts(study, common)
+    yield from of_tables(study, common)
     for claim in study.claims:
         mistakes = dict.fromkeys(_of_claim(study, claim, common))
         yield from (f"the claim {claim.text!r}: {problem}" for problem in mistakes)
@@ -70,23 +72,23 @@ def problems_of_stores(study: Study) -> Iterable[str]:
     for name in study.stores:
         store = study.store(name)
         yield from (
-            f"the store {name!r} has the operation {operation!r}, which is no operation of the study{_near(operation, steps)}"
+            f"the store {name!r} has the operation {operation!r}, which is no operation of the study{near(operation, steps)}"
             for operation in store.operations
             if operation not in steps[:-1]
         )
         yield from (
-            f"the store {name!r}: pods[{step!r}] is for no operation of the study{_near(step, steps)}"
+            f"the store {name!r}: pods[{step!r}] is for no operation of the study{near(step, steps)}"
             for step in store.pods
             if step not in steps
         )
         yield from (
-            f"the store {name!r}: typical is for {typical.operation!r}, which is no operation of the study{_near(typical.operation, steps)}"
+            f"the store {name!r}: typical is for {typical.operation!r}, which is no operation of the study{near(typical.operation, steps)}"
             for typical in store.typical
             if typical.operation not in steps[:-1]
         )
         axes = [axis.name for axis in study.axes]
         yield from (
-            f"the store {name!r}: typical.times has {place!r}, which is no axis of the study{_near(place, axes)}"
+            f"the store {name!r}: typical.times has {place!r}, which is no axis of the study{near(place, axes)}"
             for typical in store.typical
             for place in typical.times
             if place not in axes
@@ -96,8 +98,8 @@ def problems_of_stores(study: Study) -> Iterable[str]:
             for metric, problem in _lacking(study, store.lacks)
         )
         if store.filled_by is not None and store.filled_by not in study.stores:
-            near = _near(store.filled_by, study.stores)
-            yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{near}"
+            meant = near(store.filled_by, study.stores)
+            yield f"the store {name!r}: filled_by is {store.filled_by!r}, which is no store of the study{meant}"
         for option, field in store.options.items():
             first, known = options.setdefault(option, (name, field))
             if known != field:
@@ -106,7 +108,7 @@ def problems_of_stores(study: Study) -> Iterable[str]:
     parts += [("operation", operation.name, operation.where) for operation in study.operations]
     for kind, name, where in parts:
         yield from (
-            f"the {kind} {name!r} is for the client {client!r}, which no store has (where){_near(client, study.clients)}"
+            f"the {kind} {name!r} is for the client {client!r}, which no store has (where){near(client, study.clients)}"
             for client in where.get(CLIENT, ())
             if client not in study.clients
         )
@@ -118,7 +120,7 @@ def _lacking(study: Study, lacks: Sequence[str]) -> Iterable[tuple[str, str]]:
     ranking = {operation.ranked_by for operation in study.operations}
     for metric in lacks:
         if metric not in reported:
-            yield metric, f"which no operation reports{_near(metric, reported)}"
+            yield metric, f"which no operation reports{near(metric, reported)}"
         elif metric in ranking:
             yield metric, "which ranks an operation"
 
@@ -195,7 +197,7 @@ def _of_columns(study: Study) -> Iterable[str]:
         )
     if study.dataset:
         yield from (
-            f"the dataset depends on {name!r}, which is no axis (axes){_near(name, axes)}"
+            f"the dataset depends on {name!r}, which is no axis (axes){near(name, axes)}"
             for name in study.dataset.axes
             if name not in axes
         )
@@ -210,11 +212,11 @@ def _of_where(
         if not values:
             yield f"{what}: where[{name!r}] has no value"
         if name not in (known := [STORE, CLIENT, *by_name]):
-            yield f"{what} depends on {name!r}, which is {no_axis} (where){_near(name, known)}"
+            yield f"{what} depends on {name!r}, which is {no_axis} (where){near(name, known)}"
         for value in values if name in by_name else ():
             yield from _of_value(by_name[name], value, f"{what}: where[{name!r}]")
     yield from (
-        f"{what} is for the store {name!r}, which is not there (where){_near(name, study.stores)}"
+        f"{what} is for the store {name!r}, which is not there (where){near(name, study.stores)}"
         for name in where.get(STORE, ())
         if name not in study.stores
     )
@@ -231,11 +233,11 @@ def _of_operations(study: Study) -> Iterable[str]:
     for place, operation in enumerate(study.operations):
         for needed in operation.needs:
             if needed not in names:
-                yield f"the operation {operation.name!r} needs {needed!r}, which is not there{_near(needed, names)}"
+                yield f"the operation {operation.name!r} needs {needed!r}, which is not there{near(needed, names)}"
             elif names.index(needed) >= place:
                 yield f"the operation {operation.name!r} needs {needed!r}, which does not come before it"
         yield from (
-            f"the metric {name!r} of the operation {operation.name!r} is not among its metrics{_near(name, kinds)}"
+            f"the metric {name!r} of the operation {operation.name!r} is not among its metrics{near(name, kinds)}"
             for name in operation.metrics
             if name not in kinds
         )
@@ -245,45 +247,6 @@ def _of_operations(study: Study) -> Iterable[str]:
             yield f"the operation {operation.name!r} has no metric"
         elif (kind := kinds.get(operation.metrics[0], "scalar")) != "scalar":
             yield f"the first metric of the operation {operation.name!r} ranks it, and {operation.metrics[0]!r} is a {kind}, not a number"
-
-
-def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
-    metrics = {*(metric.name for metric in study.metrics), *common}
-    operations = {operation.name for operation in study.operations}
-    reported = {*common, *(name for operation in study.operations for name in operation.metrics)}
-    series = {metric.name for metric in study.metrics if metric.kind == "series"}
-    places = {STORE, CLIENT, OPERATION, *(axis.name for axis in study.axes)}
-    for chart in study.charts:
-        if chart.metric not in metrics:
-            yield f"a chart shows {chart.metric!r}, which is not among its metrics{_near(chart.metric, metrics)}"
-        elif not chart.operations and chart.metric not in reported:
-            yield f"a chart shows {chart.metric!r}, which no operation lists: name the operations that it is of"
-        yield from (
-            f"a chart of {chart.metric!r} is of {name!r}, which is no operation{_near(name, operations)}"
-            for name in chart.operations
-            if name not in operations
-        )
-        yield from (
-            f"a chart of {chart.metric!r} tells {name!r} apart, which is no axis ({what}){_near(name, places)}"
-            for what, name in (("colour", chart.colour), ("panel", chart.panel))
-            if name and name not in places
-        )
-        if chart.colour == chart.panel:
-            yield f"a chart of {chart.metric!r} has {chart.colour!r} as colour and as panel"
-        yield from (
-            f"a chart draws {chart.metric!r} over {chart.over!r}, and {name!r} is no series of its{_near(name, series)}"
-            for name in (chart.metric, chart.over)
-            if chart.over and name not in series
-        )
-        yield from (
-            f"a chart draws {chart.metric!r} beside {chart.beside!r}, and {name!r} is no series of its{_near(name, series)}"
-            for name in (chart.metric, chart.beside)
-            if chart.beside and name not in series
-        )
-        if chart.since and (chart.metric not in series or chart.since not in metrics - series):
-            yield f"a chart of {chart.metric!r} has since={chart.since!r}: the time before needs a series, and a metric that is a number{_near(chart.since, metrics)}"
-        if chart.limit and chart.limit not in study.params:
-            yield f"a chart of {chart.metric!r} has the limit {chart.limit!r}, which is no parameter of its runs{_near(chart.limit, study.params)}"
 
 
 def _of_claim(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:
@@ -365,12 +328,6 @@ def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[s
         yield f"its region is empty: at_least {low:g} is above at_most {high:g}"
     if claim.fewest is not None and not 1 <= claim.fewest <= len(list(claim.cases())):
         yield f"fewest is {claim.fewest}, and it names {len(list(claim.cases()))} cases"
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown name: the similar known names, or an empty text."""
-    meant = did_you_mean(name, known)
-    return f".{meant}" if meant else ""
 
 
 def _names(what: str, names: Sequence[str]) -> Iterable[str]:

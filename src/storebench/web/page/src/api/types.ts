@@ -912,6 +912,18 @@ export interface components {
             readonly numeric: boolean;
         };
         /**
+         * Band
+         * @description A stretch of time that a chart of a series shades for each cell, between two moments of the attempt whose series is drawn.
+         */
+        Band: {
+            /** Begin */
+            begin: string;
+            /** End */
+            end: string;
+            /** Title */
+            title: string;
+        };
+        /**
          * CellArtifacts
          * @description The histograms and series of a cell's operation.
          */
@@ -1133,6 +1145,7 @@ export interface components {
              * @default
              */
             beside: string;
+            band: components["schemas"]["Band"] | null;
         };
         /**
          * Claim
@@ -2793,6 +2806,11 @@ export interface components {
              */
             charts: components["schemas"]["Chart"][];
             /**
+             * Tables
+             * @default []
+             */
+            tables: components["schemas"]["Table"][];
+            /**
              * Params
              * @description The parameters of the study's runs, including the options of its stores
              * @default []
@@ -2810,6 +2828,23 @@ export interface components {
              * @description The metrics of all studies
              */
             common: components["schemas"]["Metric"][];
+        };
+        /**
+         * Table
+         * @description A table of medians: a row for each store, client and value of an axis, and a column for each metric.
+         */
+        Table: {
+            /** Title */
+            title: string;
+            /** Axis */
+            axis: string;
+            /** Metrics */
+            metrics: string[];
+            /**
+             * Operations
+             * @default []
+             */
+            operations: string[];
         };
         /**
          * Turn
@@ -3026,6 +3061,7 @@ export type Attempt = components['schemas']['Attempt'];
 export type AttemptCounters = components['schemas']['AttemptCounters'];
 export type AttemptProfiles = components['schemas']['AttemptProfiles'];
 export type Axis = components['schemas']['Axis'];
+export type Band = components['schemas']['Band'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
 export type CellHistory = components['schemas']['CellHistory'];
@@ -3086,6 +3122,7 @@ export type SizePoint = components['schemas']['SizePoint'];
 export type Spread = components['schemas']['Spread'];
 export type StoreRecord = components['schemas']['StoreRecord'];
 export type Study = components['schemas']['Study'];
+export type Table = components['schemas']['Table'];
 export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
