@@ -974,6 +974,11 @@ export interface components {
                     number
                 ][];
             };
+            /**
+             * Series Of
+             * @description The attempt with the total nearest to the median, which has the series; None if no attempt has series
+             */
+            series_of: string | null;
         };
         /**
          * CellFigures

@@ -63,7 +63,7 @@ export function resultText(study: Study, attempt: Attempt): string {
 }
 
 /** A chart of a single metric. */
-const PLAIN = { over: "", limit: "", since: "", beside: "" };
+const PLAIN = { over: "", limit: "", since: "", beside: "", band: null };
 const STORE = "store";
 const OPERATION = "operation";
 

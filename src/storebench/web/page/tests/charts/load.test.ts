@@ -23,7 +23,7 @@ function drawn(name: string): Promise<string> {
   if (!chart) throw new Error(name);
   const [panel] = curvePanels(study, artifacts, study.operations, metric, chart);
   const paint = painter(study, artifacts, chart.colour);
-  const around = aroundCurves(study, chart, cells);
+  const around = aroundCurves(study, chart, cells, artifacts);
   const shown = { metric, scale: "linear" as const, colour: chart.colour, paint, description: name };
   const spec = curveSpec(study, panel?.curves ?? [], { ...shown, ...around }, 800, LIGHT, false);
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
