@@ -244,19 +244,24 @@ class Queries(Runs, Measurements):
             row["parameters"] = known.get(row["parameters_hash"])
         return rows
 
-    def cells_of_study(self, study: str, operation: str) -> list[Row]:
-        """Return the cells with this operation in a visible run: key, and `measured`, whether any attempt was measured."""
+    def cells_of_study(self, study: str, operation: str, metric: str | None = None) -> list[Row]:
+        """Return the cells with this operation in a visible run: key, and `measured`, whether any attempt was measured.
+
+        With `metric`, also `reported`: whether any attempt reported the metric. Only metrics in the view `summary` are known.
+        """
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT c.key, EXISTS (SELECT FROM storebench.statistic AS s"
-                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured"
+                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured,"
+                " EXISTS (SELECT FROM storebench.statistic AS s"
+                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s AND s.metric = %(metric)s) AS reported"
                 # LIMIT 1 stops at the first run of a cell; EXISTS would plan a full join
                 " FROM storebench.cell AS c CROSS JOIN LATERAL ("
                 "  SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
                 "  WHERE p.cell_key = c.key AND %(operation)s = ANY(p.operations) AND p.skipped IS NULL"
                 "   AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)) LIMIT 1) AS seen"
                 " WHERE c.study = %(study)s ORDER BY c.key",
-                {"study": study, "operation": operation, "dag_ids": self.dag_ids},
+                {"study": study, "operation": operation, "metric": metric, "dag_ids": self.dag_ids},
             ).fetchall()
 
     def _newest_tries(self, condition: sql.Composable) -> list[AttemptRow]:

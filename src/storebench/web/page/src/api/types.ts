@@ -1617,7 +1617,7 @@ export interface components {
              * Reason
              * @enum {string}
              */
-            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "not reported" | "elsewhere";
             /** Text */
             text: string;
         };
@@ -3923,7 +3923,7 @@ export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const differenceReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Difference"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "few"];
-export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
+export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "not reported", "elsewhere"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];
