@@ -62,11 +62,9 @@ def scalars_of(study: StudyRecord, operation: str) -> list[str]:
 
 def shown_of(study: StudyRecord, operation: str) -> list[str]:
     """Return the names of the metrics that the study's charts and tables show of an operation."""
-    shown = [((chart.metric,), chart.operations) for chart in study.charts]
-    shown += [(table.metrics, table.operations) for table in study.tables]
-    return [
-        name for names, operations in shown if not operations or operation in operations for name in names
-    ]
+    shown = [(chart.metric, chart.operations) for chart in study.charts]
+    shown += [(name, table.operations) for table in study.tables for name in table.metrics]
+    return [name for name, operations in shown if not operations or operation in operations]
 
 
 def better_of(study: StudyRecord, metric: str) -> Better:

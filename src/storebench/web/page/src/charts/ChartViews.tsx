@@ -29,7 +29,7 @@ import {
   spreadsText,
   unitText,
 } from "../model/figures";
-import { remark, soundness } from "../model/format";
+import { brokenFirst, isBroken, remark, soundness } from "../model/format";
 import { toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlOf } from "../model/sql";
@@ -43,6 +43,7 @@ import { Chart } from "./Chart";
 import { CurveCharts } from "./CurveCharts";
 import { hasCurves } from "./curves";
 import { medianSpec } from "./medians";
+import { StudyTables } from "./Tables";
 
 export const NONE = (
   <p className="sb-state">
@@ -108,6 +109,7 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
                 coloured={chartsOf(study).map(({ colour }) => colour)}
               />
             </div>
+            <StudyTables study={study} cells={inOrder(cells, choice.asked)} choice={choice} />
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <Reading />
             <Provenance study={study} cells={cells} attempts={cells.flatMap((cell) => cell.attempts)} />
@@ -301,7 +303,7 @@ function Unsound({ study, cells }: Of<CellFigures>) {
   const notRun = attempts.filter((attempt) => attempt.status === "not_run");
   const failed = attempts.filter((attempt) => attempt.status === "failed");
   const disturbed = attempts.filter((attempt) => soundness(attempt) === "disturbed");
-  const uncounted = [...failed, ...notRun, ...disturbed];
+  const uncounted = brokenFirst([...failed, ...notRun, ...disturbed], (attempt) => attempt);
   if (uncounted.length === 0) return null;
   const why = [
     failed.length ? `${failed.length} failed` : "",
@@ -316,8 +318,9 @@ function Unsound({ study, cells }: Of<CellFigures>) {
       </summary>
       <ul>
         {uncounted.map((attempt) => (
-          <li key={attempt.attempt_id}>
+          <li key={attempt.attempt_id} className={isBroken(attempt) ? "sb-broken" : undefined}>
             {attempt.operation} {cellLabel(study, attempt)}, repeat {attempt.repeat}: {remark(attempt)}
+            {isBroken(attempt) ? `: ${attempt.error}` : ""}
           </li>
         ))}
       </ul>
