@@ -17,13 +17,13 @@ from tests.unit.stores.point_operations.conftest import SEED
 UNAVAILABLE_S = 5.0
 # A request every 20 ms sees the begin and the end of the fault, on a machine that may be busy.
 TOLERANCE_S = 0.25
-SLOW_S = 0.3
+SLOW_S = 0.2
 
 
 class Faulty(BaseHTTPRequestHandler):
     """A service that gives each entity of the seed, and a webhook that makes it refuse every read for exactly UNAVAILABLE_S.
 
-    Until the fault, 5 % of the reads take SLOW_S: so the latency afterwards is below the latency before, however busy the machine is.
+    Until the fault, 10 % of the reads take SLOW_S: so the latency afterwards is below the latency before, however busy the machine is.
     """
 
     protocol_version = "HTTP/1.1"
@@ -37,7 +37,7 @@ class Faulty(BaseHTTPRequestHandler):
             return self._answer(503, {})
         id = UUID(self.path.partition("?")[0].rpartition("/")[2])
         number = number_of(SEED, id)
-        if number % 20 == 0 and not Faulty.until_s:
+        if number % 10 == 0 and not Faulty.until_s:
             time.sleep(SLOW_S)
         return self._answer(200, {**entity(SEED, number)._asdict(), "id": str(id)})
 
