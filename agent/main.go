@@ -1,6 +1,6 @@
 // The program that watches a container. As the container's entry point, it either starts a server as its child process, reports the
-// container's resource usage over the pod network, and on request drops the server's files from the page cache; or it starts the program
-// of an attempt, and adds figures about the node to the program's result.
+// container's resource usage over the pod network, and on request drops the server's files from the page cache and causes faults; or it
+// starts the program of an attempt, and adds figures about the node to the program's result.
 package main
 
 import (

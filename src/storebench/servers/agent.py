@@ -1,4 +1,4 @@
-"""The client of the agents in servers' containers, which report figures and empty caches. docs/servers-agent.md describes the answers.
+"""The client of the agents in servers' containers, which report figures, empty caches and cause faults. docs/servers-agent.md describes the answers.
 
 The agent is the Go program in agent/. It answers with JSON over HTTP on the pod network, to clients that have its token.
 """
@@ -143,6 +143,22 @@ class Cold(Started, Dropped, Stopped):
 
 
 @dataclass(frozen=True)
+class Caused:
+    """A fault that has ended: the moments of its begin and end, and of the server's first answer. `*_after_s`: seconds from the receipt of
+    the request, by the agent's monotonic clock. `*_at`: the agent's wall clock, in ISO 8601.
+    """
+
+    began_after_s: float
+    ended_after_s: float
+    ready_after_s: float
+    began_at: str
+    ended_at: str
+    ready_at: str
+    exit_code: int | None  # of the server; None: the fault does not end the server
+    filled_bytes: int | None  # None: the fault does not fill the disk
+
+
+@dataclass(frozen=True)
 class Agent:
     """The agent in the pod named `pod`, at the address `host`. Each call raises AgentUnreachable or AgentRefused."""
 
@@ -194,8 +210,28 @@ class Agent:
         limits = {"ready_timeout_s": ready_timeout_s}
         return _read(Started, self._ask("POST", "/v1/start", limits, ready_timeout_s + TIMEOUT_S), self.pod)
 
+    def fault(
+        self, fault: str, for_s: float, stop_timeout_s: float = 60, ready_timeout_s: float = 300
+    ) -> Caused:
+        """Cause the fault `kill`, `restart`, `pause` or `disk_full`, end the fault after `for_s` seconds, and wait until the server answers.
+
+        A server that does not answer within `ready_timeout_s` goes on, and the call raises AgentRefused with the status 504.
+        """
+        body: dict[str, float | str] = {
+            "fault": fault,
+            "for_s": for_s,
+            "stop_timeout_s": stop_timeout_s,
+            "ready_timeout_s": ready_timeout_s,
+        }
+        timeout_s = stop_timeout_s + for_s + ready_timeout_s + WORK_TIMEOUT_S
+        return _read(Caused, self._ask("POST", "/v1/fault", body, timeout_s), self.pod)
+
     def _ask(
-        self, method: str, path: str, body: Mapping[str, float] | None = None, timeout_s: float | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, float | str] | None = None,
+        timeout_s: float | None = None,
     ) -> Any:
         try:
             response = http_client.ask(

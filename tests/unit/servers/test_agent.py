@@ -26,6 +26,10 @@ DROPPED = {
     "files": 1,
 }
 STARTED = {"ready_s": 2.5}
+CAUSED = {
+    "began_after_s": 0.001, "ended_after_s": 5.5, "ready_after_s": 7, "began_at": "2026-01-01T00:00:00Z",
+    "ended_at": "2026-01-01T00:00:05.5Z", "ready_at": "2026-01-01T00:00:07Z", "exit_code": 137, "filled_bytes": None,
+}  # fmt: skip
 
 
 class Fake(http.server.ThreadingHTTPServer):
@@ -79,15 +83,29 @@ def test_figures_are_what_the_agent_says_and_the_token_is_sent(fake, agent):
     assert fake.asked == [("GET", "/v1/figures", "Bearer secret", None)]
 
 
-def test_a_cold_start_sends_its_limits_and_waits_for_as_long_as_they_allow(fake, agent, monkeypatch):
-    waits = []
+@pytest.fixture
+def waits(monkeypatch):
+    """Return the time limits of the requests."""
+    limits = []
     ask = agents.http_client.ask
 
     def asked(*args, timeout_s, **kwargs):
-        waits.append(timeout_s)
+        limits.append(timeout_s)
         return ask(*args, timeout_s=timeout_s, **kwargs)
 
     monkeypatch.setattr(agents.http_client, "ask", asked)
+    return limits
+
+
+def test_a_fault_sends_its_limits_and_waits_for_as_long_as_they_allow(fake, agent, waits):
+    fake.answers["/v1/fault"] = (200, CAUSED)
+    assert vars(agent.fault("kill", 5, stop_timeout_s=7, ready_timeout_s=11)) == CAUSED
+    body = {"fault": "kill", "for_s": 5, "stop_timeout_s": 7, "ready_timeout_s": 11}
+    assert fake.asked == [("POST", "/v1/fault", "Bearer secret", body)]
+    assert waits == [5 + 7 + 11 + agents.WORK_TIMEOUT_S]
+
+
+def test_a_cold_start_sends_its_limits_and_waits_for_as_long_as_they_allow(fake, agent, waits):
     fake.answers["/v1/cold"] = (200, STOPPED | DROPPED | STARTED | {"resident_after_bytes": 3})
     cold = agent.cold(stop_timeout_s=7, ready_timeout_s=11)
     assert (cold.ready_s, cold.resident_after_bytes, cold.killed) == (2.5, 3, False)
