@@ -73,6 +73,20 @@ class Injection:
             assert self.planned is not None
             raise FaultFailed(f"The fault {self.planned.name!r} failed: {error}") from error
 
+    def judged(self, lost: int, doubled: int, promise: str | None) -> str:
+        """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`.
+
+        Raises BrokenPromise for a loss, or a doubled entry, that the store's guarantee excludes.
+        """
+        assert self.planned is not None
+        name = self.planned.name
+        if not lost and not doubled:
+            return f"the {name} lost nothing and doubled nothing"
+        cost = f"{lost:,} acknowledged writes are lost and {doubled:,} are there twice after the {name}"
+        if promise:
+            raise BrokenPromise(f"{cost}, although the store guarantees: {promise}")
+        return f"{cost}; the store does not guarantee that a {name} loses nothing"
+
     def _run(self, cause: Callable[[], Happened], at_s: float) -> None:
         if self._ended.wait(max(0.0, at_s - time.monotonic())):
             self._future.set_exception(FaultFailed("the load ended before the fault"))
@@ -81,19 +95,6 @@ class Injection:
             self._future.set_result(cause())
         except BaseException as error:  # noqa: BLE001 - `happened` raises the error
             self._future.set_exception(error)
-
-
-def judged(lost: int, doubled: int, fault: str, promise: str | None) -> str:
-    """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`.
-
-    Raises BrokenPromise for a loss, or a doubled entry, that the store's guarantee excludes.
-    """
-    if not lost and not doubled:
-        return f"the {fault} lost nothing and doubled nothing"
-    cost = f"{lost:,} acknowledged writes are lost and {doubled:,} are there twice after the {fault}"
-    if promise:
-        raise BrokenPromise(f"{cost}, although the store guarantees: {promise}")
-    return f"{cost}; the store does not guarantee that a {fault} loses nothing"
 
 
 def _cause_of(fault: Fault) -> Callable[[], Happened]:

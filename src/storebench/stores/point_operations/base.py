@@ -196,7 +196,7 @@ class PointStore(Store):
         with attempt.phase("verify"):
             if load.fault:
                 written = whole.written or Written.of(spec.rows, [])
-                said.append(check_healed(self, attempt, written, load.fault.name, promise))
+                said.append(check_healed(self, attempt, written, promise))
             elif whole.written:
                 said.append(self._check(spec, whole.written))
             if self.operation == "read" or load.read_share:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from storebench.attempt.fault import judged
 from storebench.errors import StorebenchError, StoreUnreachable
 from storebench.stores.point_operations.check import PROBE, Written, compare_table
 from storebench.stores.point_operations.entities import entity
@@ -41,12 +40,10 @@ def wait_until_answers(store: PointStore, seed: int) -> None:
         time.sleep(PAUSE_S)
 
 
-def check_healed(
-    store: PointStore, attempt: Attempt, written: Written, fault: str, promise: str | None
-) -> str:
+def check_healed(store: PointStore, attempt: Attempt, written: Written, promise: str | None) -> str:
     """Compare the whole table with the acknowledged writes after a fault, and record how many are lost or doubled. Return a sentence.
 
-    `fault`: the fault's name. `promise`: of `Store.promise`. Raises BrokenPromise, and VerificationFailed for an entity that nobody has
+    `promise`: of `Store.promise`. Raises BrokenPromise, and VerificationFailed for an entity that nobody has
     written and for wrong fields.
     """
     seed = attempt.spec.seed
@@ -54,6 +51,6 @@ def check_healed(
     found = compare_table(store.scan(), seed, written)
     attempt.metric("lost_acknowledged", found.lost)
     attempt.metric("doubled", found.doubled)
-    said = judged(found.lost, found.doubled, fault, promise)
+    said = attempt.fault.judged(found.lost, found.doubled, promise)
     kept = found.acknowledged - found.lost
     return f"{kept:,} acknowledged entities are there with all their fields{found.unsure_text}; {store.scanned_by()}; {said}"

@@ -117,7 +117,7 @@ def test_a_server_that_is_unavailable_for_five_seconds_is_seen_as_that(attempt, 
     attempt("fill")
     service = serve(Faulty)
     asks = {"fault_url": f"http://{service}/fault", "fault_for_s": "5", "fault_after_s": "0.2"}
-    asks |= {"rate": "50", "duration_s": "10.7", "warmup_s": "1.0"}
+    asks |= {"rate": "50", "duration_s": "10.5", "warmup_s": "0.8"}
     found = attempt("read", axes={"fault": "pause", "load": "open"}, service=service, **asks)
     metrics = found.metrics
     assert found.status == "verified" and "the pause lost nothing and doubled nothing" in found.verification
