@@ -1,9 +1,9 @@
 """The study of point operations under load."""
 
 from storebench.airflow.dags.study import study_dag
+from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.point_operations.claims import CLAIMS
 from storebench.stores.point_operations.load_plan import LOADS, PARAMS
-from storebench.study.fault import PARAMS as FAULT_PARAMS
 from storebench.study.faults import METRICS as OF_FAULTS
 from storebench.study.faults import axis_of_faults
 from storebench.study.model import CPU_S, MEMORY, Axis, Better, Chart, Merge, Metric, Operation, Preset, Study

@@ -13,8 +13,8 @@ from storebench import http_client
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BrokenPromise, FaultFailed, StorebenchError
 from storebench.servers.agent import Agent
+from storebench.servers.fault import Fault
 from storebench.servers.watch import Watch
-from storebench.study.fault import Fault
 
 WEBHOOK_S = 600.0  # the limit of a webhook's work, beside the duration of the fault
 

@@ -8,11 +8,11 @@ from functools import cache
 from storebench.errors import SpecError
 from storebench.planning.topologies import AGENT_IMAGE, Exists, topology_of
 from storebench.servers import topology
+from storebench.servers.fault import Fault
 from storebench.servers.render import servers_of
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.stores.base import split
 from storebench.study.cell import Cell
-from storebench.study.fault import Fault
 from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import FAULT, PODS
 from storebench.study.run_params import RunParams, study_values

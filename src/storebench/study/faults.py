@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from storebench.study.fault import FAULTS, NO_FAULT, PARAMS
+from storebench.servers.fault import FAULTS, NO_FAULT, PARAMS
 from storebench.study.model import Axis, Metric
 from storebench.study.reserved import FAULT, STORE
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from storebench.errors import SpecError
+from storebench.servers.fault import PARAMS, Fault
 from storebench.study import grid as grids
-from storebench.study.fault import PARAMS, Fault
 from storebench.study.faults import METRICS, axis_of_faults, problems_of_faults
 from storebench.study.model import Axis
 from tests.unit.example import BATCH, EXECUTORS, STUDY

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, Number, Text, integer
+from storebench.servers.fault import Fault
 from storebench.stores.point_operations.arrivals import Schedule, request_count
 from storebench.stores.point_operations.capacity import Limits
-from storebench.study.fault import Fault
 
 LOADS = CLOSED, OPEN, RAMP, CAPACITY = ("closed", "open", "ramp", "capacity")
 # The parameters of a ramp.

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from storebench.errors import BrokenPromise, FaultFailed, SpecError
+from storebench.servers import fault
 from storebench.stores.point_operations.entities import entity, number_of
-from storebench.study import fault
 from tests.unit.stores.point_operations.conftest import SEED
 
 UNAVAILABLE_S = 5.0
