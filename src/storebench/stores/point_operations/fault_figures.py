@@ -21,6 +21,7 @@ STRETCH_S = 5.0  # seconds of a stretch whose rate and latency are compared with
 STEP_S = 0.1  # seconds between the begins of two such stretches
 RATE_SHARE, P99_FACTOR = 0.9, 1.1  # of a recovered load, relative to the load before the fault
 SHORTEST_S = 0.1  # seconds of the shortest stretch without a success that counts in the sum
+STANDSTILL_S = (1 - RATE_SHARE) * STRETCH_S  # seconds without a success that no recovered load has
 SLACK_S = 1e-9  # sums of STEP_S are not exact
 
 
@@ -94,30 +95,55 @@ class UnderFault:
 
         A stretch is long if it lasts at least SHORTEST_S, and longer than each stretch before the fault.
         """
-        import numpy as np
-
-        edges = np.concatenate([[self.from_s], self._successes_s, [self.to_s]])
-        lengths, after = np.diff(edges), edges[1:] > self.fault.began_s
-        usual_s = float(lengths[~after].max(initial=0.0))
-        stretches = lengths[after]
-        long = stretches[(stretches >= SHORTEST_S) & (stretches > usual_s)]
-        return float(stretches.max(initial=0.0)), float(long.sum())
+        edges, lengths = self._stretches
+        after = edges[1:] > self.fault.began_s
+        return float(lengths[after].max(initial=0.0)), float(lengths[after & self._long].sum())
 
     def recover_s(self) -> float | None:
-        """Return the seconds from the fault to the first stretch whose rate and latency are as before; None without such a stretch."""
+        """Return the seconds from the fault to the first stretch as before, from which on all stretches that begin before the server answers
+        again are as before; None without such a stretch.
+        """
         before_s = self.fault.began_s - self.from_s
         if before_s <= 0 or not (done := self.successes(self.from_s, self.fault.began_s)):
             return None
         least = RATE_SHARE * done / before_s * STRETCH_S
-        most = P99_FACTOR * self._highest_p99_before()
+        most_s = P99_FACTOR * self._highest_p99_before()
+        found = None
         for place in range(int((self.to_s - self.fault.began_s - STRETCH_S) / STEP_S + SLACK_S) + 1):
             from_s = self.fault.began_s + place * STEP_S
-            if from_s + STRETCH_S > self.to_s + SLACK_S or self.successes(from_s, from_s + STRETCH_S) < least:
-                continue
-            p99 = self._p99_between(from_s, from_s + STRETCH_S)
-            if p99 is not None and p99 <= most:
-                return place * STEP_S
-        return None
+            if found is not None and from_s >= self.fault.healed_s:
+                break
+            if not self._is_as_before(from_s, least, most_s):
+                found = None
+            elif found is None:
+                found = place * STEP_S
+        return found
+
+    def _is_as_before(self, from_s: float, least: float, most_s: float) -> bool:
+        """Return whether a stretch is as before: at least `least` successes, a 99th percentile of at most `most_s`, and no standstill."""
+        to_s = from_s + STRETCH_S
+        if to_s > self.to_s + SLACK_S or self.successes(from_s, to_s) < least:
+            return False
+        edges, lengths = self._stretches
+        stands = self._long & (lengths >= STANDSTILL_S) & (edges[:-1] < to_s) & (edges[1:] > from_s)
+        p99 = self._p99_between(from_s, to_s)
+        return not stands.any() and p99 is not None and p99 <= most_s
+
+    @cached_property
+    def _stretches(self) -> tuple[Numbers, Numbers]:
+        """Return the edges of all stretches without a success, ascending, and the lengths of the stretches."""
+        import numpy as np
+
+        edges = np.concatenate([[self.from_s], self._successes_s, [self.to_s]])
+        return edges, np.diff(edges)
+
+    @cached_property
+    def _long(self) -> Numbers:
+        """Return a mask of the stretches without a success that are long."""
+        edges, lengths = self._stretches
+        usual_s = float(lengths[edges[1:] <= self.fault.began_s].max(initial=0.0))
+        mask: Numbers = (lengths >= SHORTEST_S) & (lengths > usual_s)
+        return mask
 
     def _highest_p99_before(self) -> float:
         """Return the highest 99th percentile of a stretch before the fault. A shorter time before the fault is one stretch."""

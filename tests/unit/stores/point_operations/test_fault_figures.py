@@ -82,7 +82,26 @@ def test_the_latency_must_be_back_too():
 
 def test_the_latency_is_compared_with_the_worst_stretch_before():
     found = under((0, 4, 100, 0.01, DONE), (4, 10, 100, 0.005, DONE), DOWN, (13, TO_S, 100, 0.01, DONE))
-    assert found.recover_s() == pytest.approx(2.5, abs=0.11)  # half a second without a success is 10 %
+    assert found.recover_s() == pytest.approx(3.1)  # the first tenth of a second after the standstill
+
+
+def test_a_stretch_with_a_standstill_has_not_recovered_whatever_its_rate():
+    """The load catches up after the standstill: a stretch with two seconds of it has the rate of before."""
+    found = under(STEADY, DOWN, (13, 18, 200, 0.005, DONE), (18, TO_S, 100, 0.005, DONE))
+    assert found.recover_s() == pytest.approx(3.1)
+
+
+def test_a_server_that_ends_slowly_has_not_recovered_before_its_end():
+    """The server has an orderly end of six seconds, in which it still answers, and is down for three."""
+    slow = Happened("mongodb-0", 10.0, 19.0, 0.002)
+    found = under((0, 16, 100, 0.005, DONE), (19, TO_S, 100, 0.005, DONE), fault=slow)
+    assert found.recover_s() == pytest.approx(9.1)
+
+
+def test_a_load_that_other_servers_carry_recovers_before_the_server_is_back():
+    back = Happened("cassandra-1", 10.0, 24.0, 0.002)
+    found = under(STEADY, (11, TO_S, 100, 0.005, DONE), fault=back)
+    assert found.recover_s() == pytest.approx(1.1)
 
 
 def test_a_load_that_ends_too_early_has_not_recovered():

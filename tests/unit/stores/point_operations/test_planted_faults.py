@@ -123,14 +123,13 @@ def test_a_server_that_is_unavailable_for_five_seconds_is_seen_as_that(attempt, 
     assert found.status == "verified" and "the pause lost nothing and doubled nothing" in found.verification
     assert metrics["unavailable_s"] == pytest.approx(UNAVAILABLE_S, abs=TOLERANCE_S)
     assert metrics["unavailable_sum_s"] == pytest.approx(UNAVAILABLE_S, abs=TOLERANCE_S)
-    # A stretch of 5 s may have up to 10 % fewer successes, so it may begin up to 0.5 s before the end of the fault.
-    assert UNAVAILABLE_S - 0.5 - TOLERANCE_S <= metrics["recover_s"] <= UNAVAILABLE_S + TOLERANCE_S
+    assert metrics["recover_s"] == pytest.approx(UNAVAILABLE_S, abs=TOLERANCE_S)
     assert metrics["fault_to_s"] - metrics["fault_from_s"] == pytest.approx(UNAVAILABLE_S, abs=0.1)
     assert metrics["fault_from_s"] == pytest.approx(metrics["measured_from_s"] + 0.2, abs=0.1)
     assert metrics["fault_skew_s"] < 0.1
     assert metrics["server_errors"] == pytest.approx(250, abs=8) and found.disturbed is None
     assert metrics["lost_acknowledged"] == metrics["doubled"] == 0
-    assert metrics["p99_before_s"] >= SLOW_S > metrics["p99_during_s"]
+    assert metrics["p99_before_s"] >= SLOW_S
 
 
 def test_a_fault_that_cannot_be_made_fails_the_attempt_after_the_load(attempt, short):
