@@ -294,7 +294,13 @@ bench-clients: up ## Compare each store's tuned client with its reference client
 
 .PHONY: bench-encryption
 bench-encryption: up ## Measure the cost of Spark's encryption, on and off in turns
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.encryption $(call options,ROWS REPEATS CLIENT) $(axes)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.switch executor_encryption --stores delta-spark --axis batch=10000,all --axis executors=2 \
+		$(call options,ROWS REPEATS CLIENT) $(axes)
+
+.PHONY: bench-counters
+bench-counters: up ## Measure the cost of reading the counters of servers, on and off in turns
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.switch counters --stores $(or $(STORES),elasticsearch) --axis batch=10000 \
+		$(call options,ROWS REPEATS CLIENT) $(axes)
 
 .PHONY: bench-shells
 bench-shells: up ## Compare the times of the study queries with psql and DuckDB's own shell, in turns

@@ -2,7 +2,7 @@
 
 import re
 
-from storebench.study.profiling import DISTURBED
+from storebench.study.observing import DISTURBED
 from tests.e2e.harness import run, storebench
 
 

@@ -15,7 +15,7 @@ from storebench.results.database.repository import run_id_of
 from storebench.results.export.bundle import Bundles
 from storebench.results.runs.prune import Pruning
 from storebench.results.runs.summary import refresh
-from storebench.study.profiling import DISTURBED
+from storebench.study.observing import DISTURBED
 from tests.integration.recorded import STUDY
 from tests.integration.test_page import client, get, stranger
 

@@ -277,8 +277,8 @@ class Attempt:
         return NodeCounters.read(self._cgroup.cpu().cpu_s, elsewhere_s)
 
     def _count(self) -> None:
-        """Read the counters of the store before the operation, and start the profiler."""
-        if self._store.counters:
+        """Read the counters of the store before the operation, unless the run asks for none, and start the profiler."""
+        if self._store.counters and self.spec.counted:
             self._counted = self._counters()
         if self._profiler:
             with nullcontext() if self._in_phase else self.phase("profiler"):

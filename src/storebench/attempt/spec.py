@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from storebench import protocol
 from storebench.errors import SpecError
-from storebench.study.profiling import CPU, PROFILE
+from storebench.study.observing import COUNTERS, CPU, OFF, PROFILE
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 CPU_LIMIT = "cpu_limit"  # an option of every store: "True" if the run asked for a CPU limit
@@ -44,6 +44,11 @@ class AttemptSpec:
     def cpu_limited(self) -> bool:
         """Return whether the run asked for a CPU limit of its pods."""
         return self.options.get(CPU_LIMIT) == str(True)
+
+    @property
+    def counted(self) -> bool:
+        """Return whether the attempt reads the counters of its store: yes, unless the run asked for none."""
+        return self.options.get(COUNTERS) != OFF
 
     @property
     def profiled(self) -> bool:

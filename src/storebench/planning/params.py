@@ -16,10 +16,9 @@ from storebench.stores.base import split
 from storebench.study.dataset import MAX_SEED, PODS, PODS_FIELD
 from storebench.study.grid import CopiesOf, Grid, grid, max_rows, operation_count
 from storebench.study.model import Axis, Study
+from storebench.study.observing import FIELDS as OBSERVING
 from storebench.study.partition import cell_of, partitions, repeated
 from storebench.study.planned import PlannedStudy
-from storebench.study.profiling import FIELD as PROFILE_FIELD
-from storebench.study.profiling import PROFILE
 from storebench.study.run_params import CellParams, PodParams, RunParams, study_values
 from storebench.study.tags import FIELD as TAGS_FIELD
 from storebench.study.tags import TAGS
@@ -292,7 +291,7 @@ def _pod_fields() -> dict[str, Field]:
             "Seconds after which an attempt is ended, and recorded as failed.",
             (600, 3600),
         ),
-        PROFILE: PROFILE_FIELD,
+        **OBSERVING,
     }
 
 

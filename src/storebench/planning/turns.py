@@ -13,8 +13,8 @@ from storebench.results.database.rows import AttemptRow
 from storebench.results.statistics.intervals import summarize
 from storebench.study.cell import Cell
 from storebench.study.model import Study
+from storebench.study.observing import OFF
 from storebench.study.order import Turn
-from storebench.study.profiling import OFF
 from storebench.study.run_params import RunParams
 
 FAILED_STATES = {"failed", "upstream_failed"}  # Airflow's states of a step whose dependent steps are not run

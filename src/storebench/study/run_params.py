@@ -29,7 +29,7 @@ class DatasetParams(TypedDict, total=False):
 
 class CellParams(PodParams, DatasetParams):
     """The parameters of a run of a single cell. `precision_percent` and `budget_min` (minutes) are None without such a limit. `tags` has commas
-    between its tags. `profile`: storebench.study.profiling.
+    between its tags. `counters`, `profile`: storebench.study.observing.
     """
 
     rows: int
@@ -40,6 +40,7 @@ class CellParams(PodParams, DatasetParams):
     precision_percent: float | None
     budget_min: float | None
     tags: str
+    counters: str
     profile: str
 
 

@@ -10,7 +10,7 @@ from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.stores.base import Pod, Store
-from storebench.study.profiling import DISTURBED
+from storebench.study.observing import DISTURBED
 from tests.unit.airflow.account import CELL, VERIFIED, attempt, context
 from tests.unit.airflow.cluster import ended
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3

@@ -362,7 +362,12 @@ def test_a_pod_is_told_its_cell_its_dataset_and_where_its_results_belong(account
     assert (spec.cell_key, spec.target) == (CELL.key, target)
     assert (spec.dataset, spec.results) == ("datasets/v1/rows=1000/seed=42/", f"results/{target}/write-")
     assert (spec.axes, spec.rows, spec.seed, spec.method_version) == ({"batch": "10"}, 1000, 42, 1)
-    assert spec.options == {"cpu_limit": "False", "startup_timeout_s": "60", "profile": "off"}
+    assert spec.options == {
+        "cpu_limit": "False",
+        "startup_timeout_s": "60",
+        "counters": "on",
+        "profile": "off",
+    }
 
 
 @pytest.mark.parametrize(("known", "told"), [("87.10", "87.1"), (None, None)])

@@ -62,7 +62,7 @@ class Counted(Store):
 def measure(monkeypatch):
     """Return a function that measures a store and returns its result and phases."""
 
-    def measured(store_class):
+    def measured(store_class, **options):
         monkeypatch.setenv("STOREBENCH_CONN_S3", "{}")
         monkeypatch.setattr("storebench.attempt.run.client_for", lambda connection: None)
         spec = AttemptSpec(
@@ -78,6 +78,7 @@ def measure(monkeypatch):
             axes={},
             rows=1,
             seed=42,
+            options=options,
         )
         phases = PhaseClock()
         attempt = Attempt(spec, store_class, phases)
@@ -109,6 +110,15 @@ def test_a_store_without_counters_is_not_asked(measure):
     found = measure(Silent)
     assert (found.verification, found.counters) == ("enter,leave,barrier", {})
     assert "counters" not in found.phases
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"), [("on", "read,enter,leave,barrier,read"), ("off", "enter,leave,barrier")]
+)
+def test_a_run_without_counters_reads_none(measure, asked, expected):
+    found = measure(Counted, counters=asked)
+    assert (found.status, found.verification) == ("verified", expected)
+    assert bool(found.counters) == ("counters" in found.phases) == (asked == "on")
 
 
 def test_a_server_that_refuses_fails_no_attempt(measure, monkeypatch):

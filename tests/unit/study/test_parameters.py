@@ -61,6 +61,15 @@ def test_a_parameter_that_came_later_counts_where_it_is_not_as_it_was_before(stu
     assert measured_with(own, "null", run_values(own, {"cold": True})) == {**before, "cold": True}
 
 
+def test_results_without_counters_are_apart_and_results_with_counters_are_as_before_the_parameter(study):
+    before = {name: value for name, value in run_values(study, {}).items() if name != "counters"}
+    with_counters, without = (
+        measured_with(study, "mongodb", run_values(study, {"counters": asked})) for asked in ("on", "off")
+    )
+    assert with_counters == measured_with(study, "mongodb", before)
+    assert without == {**with_counters, "counters": "off"}
+
+
 def test_caches_that_a_run_has_chosen_count(study):
     found = {
         cache: measured_with(study, "mongodb", run_values(study, {"cache": cache})).get("cache")

@@ -15,7 +15,7 @@ from storebench.attempt.usage import SOMEWHERE
 from storebench.errors import BadResult
 from storebench.stores.base import Store
 from storebench.study.model import Operation, Study
-from storebench.study.profiling import DISTURBED
+from storebench.study.observing import DISTURBED
 
 
 def with_disturbances(

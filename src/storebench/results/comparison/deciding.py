@@ -15,7 +15,7 @@ from storebench.results.comparison.sides import Key
 from storebench.results.database.connection import Row
 from storebench.results.statistics.verdicts import CANNOT_TELL, MIN_UNITS
 from storebench.study.cell import Cell
-from storebench.study.profiling import OFF, PROFILE
+from storebench.study.observing import OFF, PROFILE
 
 MOST = 100  # the most turns: a run repeats a cell at most this often
 BOTH = "both"  # both sides in the rounds of one run
