@@ -142,7 +142,6 @@ PRESETS = {
             "warmup_s": 10,
             "duration_s": 40,
         },
-        embedded={"server_memory": "2Gi"},
     ),
     "study": Preset(
         "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
