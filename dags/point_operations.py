@@ -1,8 +1,11 @@
 """The study of point operations under load."""
 
 from storebench.airflow.dags.study import study_dag
+from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.point_operations.claims import CLAIMS
 from storebench.stores.point_operations.load_plan import LOADS, PARAMS
+from storebench.study.faults import METRICS as OF_FAULTS
+from storebench.study.faults import axis_of_faults
 from storebench.study.model import CPU_S, MEMORY, Axis, Better, Chart, Merge, Metric, Operation, Preset, Study
 from storebench.study.several_pods import several_pods
 
@@ -62,6 +65,7 @@ AXES = (
         grid=("closed",),
     ),
     several_pods(*STORES),
+    axis_of_faults(*STORES, kinds=("kill", "pause", "restart")),
 )
 # `merge` says how the figures of several pods become one. The leader computes shares and percentiles from the added counts of all pods.
 METRICS = (
@@ -113,6 +117,7 @@ OF_MIXES = tuple(
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
+CHARTS_OF_FAULTS = ("lost_acknowledged", "unavailable_s", "recover_s", "p99_during_s", "p99_after_s")
 # Of charts: the metric with the end of the warm-up, the series of users, and the parameter with the limit of a ramp's latency.
 BEGIN, USERS, SLO = "measured_from_s", "each_second_users", "slo_ms"
 PROVISIONED = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
@@ -122,6 +127,21 @@ PRESETS = {
     "quick": Preset(
         "each store, client and load, one change at a time, with 20 users for 10 seconds",
         {**PROVISIONED, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5, "capacity_tolerance": 0.1},
+    ),
+    "faults": Preset(
+        "what a server loses, and for how long it is slow, when it is killed, paused or restarted. Each cell three times",
+        {
+            "stores": ["mongodb@one"],
+            "clients": ["direct"],
+            "consistency": ["one"],
+            "fault": ["none", "kill", "pause", "restart"],
+            "repeats": 3,
+            "rows": 10_000,
+            "users": 20,
+            "spawn_rate": 20,
+            "warmup_s": 10,
+            "duration_s": 40,
+        },
     ),
     "study": Preset(
         "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
@@ -145,6 +165,7 @@ POINT_OPERATIONS = Study(
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with the entity of its
 id, and after the writes the whole table is compared with the acknowledged writes. With `read_share`, reads are mixed with the writes.
+With `fault`, a server is killed, paused or restarted on purpose, and the table is compared with the acknowledged writes afterwards.
 Operations per second count successful requests. Latencies are of all requests: a failed request has the time that its user waited. A table
 on the study's page in the documentation lists the differences from the original study.""",
     stores=STORES,
@@ -153,7 +174,7 @@ on the study's page in the documentation lists the differences from the original
         Operation("read", LOADED, needs=("fill",)),
         Operation("write", LOADED, needs=("fill",)),
     ),
-    metrics=(*METRICS, *OF_STEPS, *OF_MIXES),
+    metrics=(*METRICS, *OF_STEPS, *OF_MIXES, *OF_FAULTS),
     rows=100_000,
     axes=AXES,
     claims=CLAIMS,
@@ -169,10 +190,11 @@ on the study's page in the documentation lists the differences from the original
         Chart("each_second_errors", "store", since=BEGIN, beside=USERS),
         Chart("capacity_per_s", "store", ("read", "write")),
         Chart("each_step_p99_s", "store", ("read", "write"), over="each_step_operations_per_s", limit=SLO),
+        *(Chart(name, "fault", ("read", "write")) for name in CHARTS_OF_FAULTS),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),
     ),
-    params=PARAMS,
+    params={**PARAMS, **FAULT_PARAMS},
     presets=PRESETS,
     method_version=2,
 )

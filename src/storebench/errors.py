@@ -77,9 +77,32 @@ class PartFailed(StorebenchError):
     exit_code = 6
 
 
+class FaultFailed(StorebenchError):
+    """The fault of an attempt could not be caused, or did not end."""
+
+    kind = "fault_failed"
+    exit_code = 7
+
+
+class BrokenPromise(StorebenchError):
+    """A store lost or doubled an acknowledged write although it guarantees that it does not."""
+
+    kind = "broken_promise"
+    exit_code = 8
+
+
 KIND_OF_EXIT_CODE = {
     error.exit_code: error.kind
-    for error in (StorebenchError, SpecError, StoreUnreachable, VerificationFailed, StoreRefused, PartFailed)
+    for error in (
+        StorebenchError,
+        SpecError,
+        StoreUnreachable,
+        VerificationFailed,
+        StoreRefused,
+        PartFailed,
+        FaultFailed,
+        BrokenPromise,
+    )
 }
 
 

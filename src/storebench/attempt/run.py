@@ -15,6 +15,7 @@ from storebench import redact
 from storebench.attempt import counters, disturbance, machine, overflow
 from storebench.attempt.cgroup import Cgroup, WorkingSetSampler
 from storebench.attempt.clock import OperationClock, PhaseClock
+from storebench.attempt.fault import Injection
 from storebench.attempt.node import NodeCounters, figures, strangers
 from storebench.attempt.parts.environment import parts_of
 from storebench.attempt.parts.part import Part
@@ -55,6 +56,7 @@ class Attempt:
         """`stuck`: called if another part of the operation has failed and the attempt does not end."""
         self.spec = spec
         self.result = AttemptResult(not_judged=UNTOLD)  # until the operation was observed
+        self.fault = Injection(spec)
         self._store_class = store_class
         self._phases = phases
         self._cgroup = Cgroup()
@@ -160,6 +162,7 @@ class Attempt:
         try:
             yield
             ended_s = time.monotonic()
+            self.fault.wait()  # the agents answer after the fault
             if self._profiler:
                 self._profiler.end()
             after = self._node_counters(
@@ -169,6 +172,7 @@ class Attempt:
             with self._waiting():
                 of_parts_s = parts.ended(Span(began_s, ended_s, cpu_s, boot_id()))
         finally:
+            self.fault.cancel()
             after = after or self._node_counters(None)
             self._phases.add("source", clock.source_s)
             self._phases.add("operation", clock.operation_s)
@@ -181,7 +185,7 @@ class Attempt:
         wall_s, cores = after.at_s - before.at_s, os.cpu_count() or 1
         self._restarts = disturbance.of_server(processes, store.server_processes())
         self._disturbances = [
-            *self._restarts,
+            *(() if self.fault.begun else self._restarts),
             *disturbance.of_throttling(throttled, asked_for=self.spec.cpu_limited),
             *disturbance.of_node(node, others, wall_s, cores=cores),
         ]

@@ -104,6 +104,20 @@ def limited_sets(topology: Topology, set_id: str, sizes: Sizes) -> set[str]:
     }
 
 
+def servers_of(topology: Topology, sizes: Sizes, *, holding: bool = False) -> list[str]:
+    """Return the names of a topology's servers: the StatefulSet's name with the server's number, such as `cassandra-1`.
+
+    `holding`: only the servers that hold data.
+    """
+    sets = [item for item in rendered(topology, "", sizes, Place()) if item["kind"] == "StatefulSet"]
+    return [
+        f"{item['metadata']['name']}{number}"  # the name ends with the hyphen before an empty id
+        for item in sets
+        if not holding or SIZED in item["metadata"]["labels"]
+        for number in range(item["spec"].get("replicas", 1))
+    ]
+
+
 def fingerprint(topology: Topology, sizes: Sizes) -> str:
     """Return a hash of the manifests and sizes: the same in all runs with the same servers."""
     text = json.dumps([topology.objects, str(sizes)], sort_keys=True)

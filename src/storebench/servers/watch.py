@@ -21,6 +21,9 @@ AGENTS = "STOREBENCH_AGENTS"  # the addresses of the agents, by the names of the
 # for all cores that its container may use.
 SERVICES = "STOREBENCH_SERVICE_CORES"
 LIMITED = "STOREBENCH_CPU_LIMITED"  # the pods of servers whose CPU limit the run asked for: a JSON array
+HOLDING = (
+    "STOREBENCH_DATA_SERVERS"  # the pods of servers that hold data, in the topology's order: a JSON array
+)
 TOKEN = "STOREBENCH_AGENT_TOKEN"  # the agents' token, in the servers' pods and in the client's pod
 PASSWORD = "STOREBENCH_SERVERS_PASSWORD"  # the password of the set, in the client's pod
 # The figures of an agent that become columns of a row of `usage`.
@@ -50,7 +53,7 @@ class Watch:
     """The agents of an attempt's servers; empty where the run has provisioned no servers, or does not measure them.
 
     `services`: the cores that each service in front of the store can use, by pod (None: all cores that its container may use).
-    `limited`: the pods whose CPU limit the run asked for.
+    `limited`: the pods whose CPU limit the run asked for. `holding`: the pods that hold data. `set_id`: the set of servers.
     """
 
     def __init__(
@@ -58,10 +61,14 @@ class Watch:
         agents: Sequence[Agent] = (),
         services: Mapping[str, float | None] | None = None,
         limited: Collection[str] = (),
+        holding: Sequence[str] = (),
+        set_id: str = "",
     ) -> None:
         self.agents = agents
         self._services = services or {}
         self._limited = limited
+        self._holding = holding
+        self._set_id = set_id
 
     @classmethod
     def from_environment(cls) -> Watch:
@@ -74,7 +81,21 @@ class Watch:
             raise SpecError(f"{TOKEN} is not set: the pod got no Secret for its servers' agents")
         agents = [Agent(pod, host, token) for pod, host in json.loads(text).items()]
         services = json.loads(os.environ.get(SERVICES) or "{}")
-        return cls(agents, services, json.loads(os.environ.get(LIMITED) or "[]"))
+        limited, holding = (json.loads(os.environ.get(name) or "[]") for name in (LIMITED, HOLDING))
+        return cls(agents, services, limited, holding, os.environ.get(SET, ""))
+
+    def agent_of(self, server: str) -> Agent:
+        """Return the agent of a server by the server's name in the topology, such as `cassandra-1`; the agent of the first server that
+        holds data for an empty name. Raises SpecError without such a server.
+        """
+        pod = pod_of(server, self._set_id) if server else next(iter(self._holding), "")
+        found = next((agent for agent in self.agents if agent.pod == pod), None)
+        if found is None:
+            known = ", ".join(agent.pod for agent in self.agents) or "none"
+            raise SpecError(
+                f"There is no agent of the server {server or pod!r}. The servers with agents: {known}"
+            )
+        return found
 
     def cpu_s(self) -> CpuSeconds | None:
         """Return the CPU seconds of all servers so far, by machine; None if an agent does not report them. Raises no error."""
@@ -123,6 +144,12 @@ class Watch:
             return []
         with ThreadPoolExecutor(len(self.agents)) as threads:
             return list(threads.map(call, self.agents))
+
+
+def pod_of(server: str, set_id: str) -> str:
+    """Return the name of the pod of a server in a set of servers. `server`: its name in the topology, such as `cassandra-1`."""
+    name, _, number = server.rpartition("-")
+    return f"{name}-{set_id}-{number}"
 
 
 def _ended(agent: Agent) -> Used | StorebenchError:

@@ -149,6 +149,8 @@ class Store(ABC):
     delivers: ClassVar[tuple[str, ...]] = ()
     # The operations that several pods can do together (the axis `pods`)
     divides: ClassVar[tuple[str, ...]] = ()
+    # What a run may do to its server on purpose while an operation runs (the axis `fault`)
+    faults: ClassVar[tuple[str, ...]] = ()
     lacks: ClassVar[tuple[str, ...]] = ()  # metrics of its operations that the store cannot report
     keeps_data: ClassVar[bool] = True  # False: operations leave no data to drop
     floor: ClassVar[bool] = False  # True: no store can be faster with this client
@@ -305,6 +307,12 @@ class Store(ABC):
         """Prepare, measure and verify `operation`. `attempt` times and records it. Return the subject and way of the verification.
 
         Raises a StorebenchError if the operation fails."""
+
+    def promise(self, fault: str) -> str | None:
+        """Return what the store guarantees of acknowledged writes under a fault of one server, as a sentence with its source. Return None if
+        the store does not guarantee that all are kept. Called before the operation, for a fault of `faults`.
+        """
+        return None
 
     def server_processes(self) -> Mapping[str, float]:
         """Return the visible processes of the server by name, each with the second of its start, by any fixed clock. The second may be

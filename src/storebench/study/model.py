@@ -297,3 +297,7 @@ class Study(Planning):
     def needs_agents(self, store: str, params: RunParams) -> str:
         """Return why a store's attempts need the agents of provisioned servers, with these parameters; empty if they do not."""
         return self.store(store).needs_agents(study_values(params))
+
+    def faults_of(self, store: str) -> tuple[str, ...]:
+        """Return the faults of a store's servers (`Store.faults`)."""
+        return self.store(store).faults

@@ -291,6 +291,11 @@ class StudyRecord(Planning, Record):
         known = self._class_of(store)
         return known.needs_agents(study_values(params)) if known else ""
 
+    def faults_of(self, store: str) -> tuple[str, ...] | None:
+        """Return the faults of a store's servers (`Store.faults`); None if this process cannot load the store's module."""
+        known = self._class_of(store)
+        return known.faults if known else None
+
     def _class_of(self, store: str) -> type[Store] | None:
         """Return the class of a store; None if this process cannot load the store's module."""
         try:

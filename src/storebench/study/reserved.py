@@ -14,6 +14,7 @@ STORE, CLIENT, OPERATION = (
 PODS = (
     "pods"  # the axis that only storebench.study.several_pods makes: how many pods do one operation together
 )
+FAULT = "fault"  # the axis that only storebench.study.faults makes: what is done to a server on purpose
 POD = ("pod_cpu", "cpu_limit", "pod_memory")  # parameters of each attempt's pod, for every store
 
 TABLES = frozenset(

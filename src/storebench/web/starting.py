@@ -15,6 +15,7 @@ from storebench.planning.checks import check_disk, on_one_machine
 from storebench.planning.conf import conf_of, replaced
 from storebench.planning.draft import Draft as Planned
 from storebench.planning.draft import draft_of
+from storebench.planning.faults import check_faults
 from storebench.planning.params import grid_of, run_values_or_mistakes, sections_of
 from storebench.planning.topologies import check_agents, check_sizes, copies_of, topology_of
 from storebench.servers.topology import provisioned_for
@@ -83,6 +84,7 @@ def drafted(dag: GridDag, requested: Mapping[str, Any]) -> Draft:
         provisioned = {store for store in used if topology_of(study, store, has_connection)}
         check_agents(study, used, values, provisioned, agent_image())
         check_sizes(study, grid.cells, values, has_connection)
+        check_faults(study, grid.cells, values, has_connection, agent_image())
         planned = draft_of(
             study,
             grid,

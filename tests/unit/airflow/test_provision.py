@@ -231,6 +231,7 @@ def test_with_an_agent_the_pod_gets_its_addresses_and_its_token(account, kube, a
     assert json.loads(found["STOREBENCH_AGENTS"]["value"]) == {f"{name_of(ONE.store)}-0": "10.0.0.1"}
     assert json.loads(found["STOREBENCH_SERVICE_CORES"]["value"]) == {}, "it is no service"
     assert json.loads(found["STOREBENCH_CPU_LIMITED"]["value"]) == []
+    assert json.loads(found["STOREBENCH_DATA_SERVERS"]["value"]) == [f"{name_of(ONE.store)}-0"]
     assert found["STOREBENCH_AGENT_TOKEN"]["valueFrom"]["secretKeyRef"]["name"] == secret in kube.secrets
     Servers(RUN).release()
     assert secret not in kube.secrets
@@ -271,6 +272,7 @@ def test_a_pod_is_told_the_services_in_front_of_the_store(kube):
     running = Running(group, "x1", tuple(kube.pods.values()), {})
     assert running.services() == {"cassandra-api-x1-0": 1.0, "cassandra-api-tuned-x1-0": None}
     assert running.limited() == [] and len(running.pods) == 3
+    assert running.holding() == ["cassandra-x1-0"]
 
 
 def test_the_cells_next_steps_use_the_same_servers(account, kube, at):

@@ -11,6 +11,7 @@ from storebench.servers.render import (
     host_of,
     limited_sets,
     rendered,
+    servers_of,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes
@@ -216,6 +217,14 @@ def test_only_servers_that_hold_data_get_the_cpu_limit_of_the_run():
     topology = find("cassandra", "rest")
     assert limited_sets(topology, "x1", Sizes(memory="4Gi")) == set()
     assert limited_sets(topology, "x1", Sizes(cpu="2")) == {"cassandra-x1"}
+
+
+def test_the_servers_of_a_topology_have_names_and_some_hold_data():
+    topology = find("cassandra", "rest_three")
+    nodes = ["cassandra-0", "cassandra-1", "cassandra-2"]
+    assert servers_of(topology, Sizes(), holding=True) == nodes
+    assert set(servers_of(topology, Sizes())) == {*nodes, "cassandra-api-0", "cassandra-api-tuned-0"}
+    assert servers_of(topology, Sizes(copies=1), holding=True) == nodes[:1]
 
 
 @pytest.mark.parametrize(

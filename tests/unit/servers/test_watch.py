@@ -7,7 +7,18 @@ import pytest
 
 from storebench.errors import SpecError, StoreUnreachable
 from storebench.servers.agent import Agent, Cpu, Used
-from storebench.servers.watch import AGENTS, FIGURES, LIMITED, SERVICES, TOKEN, Busiest, ServersUsed, Watch
+from storebench.servers.watch import (
+    AGENTS,
+    FIGURES,
+    HOLDING,
+    LIMITED,
+    SERVICES,
+    SET,
+    TOKEN,
+    Busiest,
+    ServersUsed,
+    Watch,
+)
 
 USED = replace(Used(**{one.name: place for place, one in enumerate(fields(Used), 1)}), throttled_periods=0)
 
@@ -161,3 +172,20 @@ def test_a_pod_needs_nothing_for_it_that_its_image_has_not():
     code = "import sys, storebench.servers.watch; print({'yaml', 'kubernetes'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_a_server_is_found_by_its_name_in_the_topology_or_as_the_first_that_holds_data(told, monkeypatch):
+    monkeypatch.setenv(
+        AGENTS, '{"api-x1-0": "10.0.0.1", "cassandra-x1-0": "10.0.0.2", "cassandra-x1-1": "10.0.0.3"}'
+    )
+    monkeypatch.setenv(HOLDING, '["cassandra-x1-0", "cassandra-x1-1"]')
+    monkeypatch.setenv(SET, "x1")
+    watch = Watch.from_environment()
+    found = [watch.agent_of(server).host for server in ("", "cassandra-1", "api-0")]
+    assert found == ["10.0.0.2", "10.0.0.3", "10.0.0.1"]
+    with pytest.raises(
+        SpecError, match=r"no agent of the server 'cassandra-2'\. The servers with agents: api-x1-0"
+    ):
+        watch.agent_of("cassandra-2")
+    with pytest.raises(SpecError, match="The servers with agents: none"):
+        Watch().agent_of("")

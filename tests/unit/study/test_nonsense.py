@@ -163,6 +163,7 @@ class Paper(Stone):
     typical = (TypicalTime("put", fixed_s=1.0, million_s=2.0, client="tuned", times=("size",)), TypicalTime("get", 1.0))
     delivers = ("sheets", "pulp")
     divides = ()
+    faults = ()
     lacks = ()
     counters = (Counter("pages", "", "counter", "pages that were turned"),)
 """
@@ -178,7 +179,7 @@ EMPTY = {
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
     *(("Store", name) for name in ("elsewhere", "provisioned_servers_only", "packages", "modules")),
-    *(("Store", name) for name in ("delivers", "typical", "divides", "lacks", "counters")),
+    *(("Store", name) for name in ("delivers", "typical", "divides", "faults", "lacks", "counters")),
 }
 NEAR = "Did you mean"
 # A name or a value that is misspelt, or that means nothing there, with the words of the suggestion
@@ -289,7 +290,7 @@ def cases() -> list[Any]:
 # fmt: off
 VARIABLES = (
     "name", "operations", "clients", "delivers",
-    "divides", "lacks", "keeps_data", "floor",
+    "divides", "faults", "lacks", "keeps_data", "floor",
     "filled_by", "connection", "provisioned_servers_only", "provisions", "elsewhere",
     "options", "figures_cover", "pod", "pods",
     "packages", "modules", "typical", "counters",

@@ -18,6 +18,7 @@ from storebench.airflow.servers import provision
 from storebench.errors import SpecError, StorebenchError
 from storebench.planning.checks import not_addressed, not_held, text_of_several_pods
 from storebench.planning.draft import draft_of
+from storebench.planning.faults import check_faults
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pool_of
 from storebench.planning.params import grid_of, run_values
 from storebench.planning.topologies import AGENT_IMAGE, check_agents, check_sizes, copies_of
@@ -94,6 +95,7 @@ def _plan_of(
     check_agents(study, stores, params, server_images, images.named(AGENT_IMAGE))
     preflight.check_connections(_secrets_of(study, with_pods, params, server_images))
     check_sizes(study, grid.cells, params, connections.exists)
+    check_faults(study, grid.cells, params, connections.exists, images.named(AGENT_IMAGE))
     preflight.check_embedded(study, with_pods, server_images)
     unpublished = {name for group in groups.values() if group for name in group.unpublished_images}
     preflight.check_images(study, with_pods, unpublished)

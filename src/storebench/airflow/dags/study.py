@@ -49,6 +49,7 @@ from storebench.results.runs.gaps import fill_gaps
 from storebench.results.runs.summary import refresh
 from storebench.servers.topology import provisioned_for
 from storebench.study.check import problems_of_stores
+from storebench.study.faults import problems_of_faults
 from storebench.study.model import Study
 from storebench.study.partition import partitions
 from storebench.study.record import StudyRecord
@@ -72,7 +73,7 @@ def study_dag(study: Study) -> DAG:
         raise SpecError(
             f"{file.name} has no study of the name {file.stem!r}, but one of the name {study.name!r}: give the study the name of its file"
         )
-    study.refuse([*problems_of_stores(study), *problems_of_pods(study)])
+    study.refuse([*problems_of_stores(study), *problems_of_pods(study), *problems_of_faults(study)])
     finished = Asset(f"storebench://{study.name}")
     with DAG(
         dag_id=study.name,

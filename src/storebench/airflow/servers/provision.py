@@ -38,11 +38,12 @@ from storebench.servers.render import (
     host_of,
     limited_sets,
     rendered,
+    servers_of,
     set_id,
 )
 from storebench.servers.sizes import FIELDS, Sizes
 from storebench.servers.topology import PASSWORD_KEY, SERVICE_CORES, Object, Topology, service_cores
-from storebench.servers.watch import AGENTS, LIMITED, PASSWORD, SERVICES, SET, TOKEN
+from storebench.servers.watch import AGENTS, HOLDING, LIMITED, PASSWORD, SERVICES, SET, TOKEN, pod_of
 from storebench.study.cell import Cell
 from storebench.study.model import Study
 from storebench.study.run_params import RunParams, study_values
@@ -175,6 +176,7 @@ class Running:
                 k8s.V1EnvVar(name=AGENTS, value=json.dumps(agents)),
                 k8s.V1EnvVar(name=SERVICES, value=json.dumps(self.services())),
                 k8s.V1EnvVar(name=LIMITED, value=json.dumps(self.limited())),
+                k8s.V1EnvVar(name=HOLDING, value=json.dumps(self.holding())),
                 self._secret(TOKEN, TOKEN_KEY),
             ]
         return variables
@@ -194,6 +196,15 @@ class Running:
         sets = limited_sets(self.group.topology, self.set_id, self.group.sizes)
         names = [pod.metadata.name for pod in self.pods]
         return [name for name in names if name.rpartition("-")[0] in sets]
+
+    def holding(self) -> list[str]:
+        """Return the pods of the servers that hold data, in the topology's order."""
+        names = {pod.metadata.name for pod in self.pods}
+        wanted = [
+            pod_of(server, self.set_id)
+            for server in servers_of(self.group.topology, self.group.sizes, holding=True)
+        ]
+        return [name for name in wanted if name in names]
 
     def environment(self, client_node: str | None) -> dict[str, Any]:
         """Return the servers' part of an attempt's environment. Equal sets of servers have equal parts: nodes and pods are not named."""

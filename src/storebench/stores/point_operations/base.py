@@ -18,7 +18,10 @@ from storebench.stores.point_operations.arrivals import request_count
 from storebench.stores.point_operations.capacity_run import Found, find_capacity
 from storebench.stores.point_operations.check import Written, check_table
 from storebench.stores.point_operations.entities import Entity, entity, entity_s
+from storebench.stores.point_operations.fault_figures import UnderFault
+from storebench.stores.point_operations.fault_figures import report as report_fault
 from storebench.stores.point_operations.generators import LEAD_S, Generators
+from storebench.stores.point_operations.healing import check_healed
 from storebench.stores.point_operations.keys import DISTRIBUTIONS
 from storebench.stores.point_operations.load_plan import CAPACITY, CAPACITY_PARAMS, RAMP, RAMP_PARAMS, Load
 from storebench.stores.point_operations.ramp import Climb, climb
@@ -91,6 +94,10 @@ class PointStore(Store):
     def get(self, id: UUID) -> tuple[Any, ...] | None:
         """Return the fields of the entity with this id; None if it does not exist."""
 
+    def get_from_all(self, id: UUID) -> tuple[Any, ...] | None:
+        """Return the fields of the entity with this id, read from as many copies as possible; None if it does not exist."""
+        return self.get(id)
+
     @abstractmethod
     def outcome(self, error: Exception) -> int:
         """Return the index in requests.OUTCOMES of an error of `insert` or `get`."""
@@ -156,10 +163,11 @@ class PointStore(Store):
         spec = attempt.spec
         with attempt.phase("prepare"):
             attempt.metric("entity_s", entity_s(spec.seed))
+            promise = self.promise(load.fault.name) if load.fault else None
         if self.operation == "write":
             attempt.durability(self.durability())
         with tempfile.TemporaryDirectory() as folder:
-            sent, stepped = self._sent(attempt, load, Path(folder))
+            sent, stepped, begin_s = self._sent(attempt, load, Path(folder))
         meant = stepped.counts.request_count if stepped else request_count(load.rate, load.duration_s)
         steps = [(step.from_s, step.to_s) for step in stepped.steps] if stepped else []
         whole = Whole.of(sent, spec.rows, steps, writes=self.operation == "write")
@@ -176,23 +184,36 @@ class PointStore(Store):
             figures.report_steps(attempt, stepped.steps, whole.steps)
         if self.operation == "write" and load.read_share:
             figures.report_mix(attempt, whole.reads, whole.writes)
-        problem = figures.problem(whole.measured, load.rate, load.max_error_share)
+        problem = figures.problem(whole.measured, load.rate, load.most_errors)
         if stepped:
             problem = stepped.problem() or problem
+        said = []
+        if load.fault:
+            fault = attempt.fault.happened().since(begin_s)
+            under_fault = UnderFault(sent, fault, load.before_s - load.warmup_s)
+            said.append(report_fault(attempt, under_fault))
+            problem = problem or under_fault.problem()
         with attempt.phase("verify"):
-            said = []
-            if whole.written:
+            if load.fault:
+                written = whole.written or Written.of(spec.rows, [])
+                said.append(check_healed(self, attempt, written, promise))
+            elif whole.written:
                 said.append(self._check(spec, whole.written))
             if self.operation == "read" or load.read_share:
-                said.append(figures.check_reads(whole.reads))
+                said.append(figures.check_reads(whole.reads, may_miss=load.fault is not None))
             if problem:
                 raise StoreRefused(problem)
             if behind := figures.behind(whole.measured, meant):
                 said.append(behind)
         return "; ".join([*said, *([stepped.says()] if stepped else [])])
 
-    def _sent(self, attempt: Attempt, load: Load, folder: Path) -> tuple[Requests, Climb | Found | None]:
-        """Run the load. The resources of the pod and the servers are measured from the end of the warm-up."""
+    def _sent(
+        self, attempt: Attempt, load: Load, folder: Path
+    ) -> tuple[Requests, Climb | Found | None, float]:
+        """Run the load, and cause its fault. Return its requests, its steps, and its begin on the monotonic clock.
+
+        The resources of the pod and the servers are measured from the end of the warm-up.
+        """
         with attempt.phase("start_load"):
             generators = Generators(list(self.jobs(attempt.spec, load, folder, attempt.part)))
             generators.__enter__()
@@ -203,6 +224,8 @@ class PointStore(Store):
             generators.begin(begin_s)
             from_s, to_s = begin_s + load.before_s, begin_s + load.before_s + load.duration_s
             stepped: Climb | Found | None = None
+            if load.fault:
+                attempt.fault.at(from_s + load.fault.after_s)
             with attempt.phase("warm_up"):
                 generators.wait_until(from_s - SETTLE_S)
             with attempt.measuring(clock), attempt.operation():
@@ -215,7 +238,7 @@ class PointStore(Store):
                     else:
                         generators.wait_until(to_s)
             files = generators.files(load.timeout_s)
-            return Requests.of(files, begin_s, from_s, to_s), stepped
+            return Requests.of(files, begin_s, from_s, to_s), stepped, begin_s
         finally:
             generators.__exit__()
 

@@ -42,6 +42,7 @@ class Cassandra(PointStore):
     name = "cassandra"
     connection = "cassandra"
     counters = cassandra_counters.COUNTERS
+    faults = ("kill", "pause", "restart")
     packages = (*PointStore.packages, "cassandra-driver")
     modules = (*PointStore.modules, "cassandra.cluster")
     _scanned = ""
@@ -130,6 +131,25 @@ class Cassandra(PointStore):
         copies = f"acknowledged by {self.consistency} of its copies"
         return Durability("memory" if sync == "periodic" else "disk", f"{copies}, commitlog_sync={sync}")
 
+    def promise(self, fault: str) -> str | None:
+        """Return what the server guarantees under a fault of one node.
+
+        With commitlog_sync=periodic, a node acknowledges a write before the commit log is synced, so its end by SIGKILL may lose the writes
+        of the last commitlog_sync_period (cassandra.yaml). Copies on other nodes keep a write at quorum, but not at one.
+        """
+        server = self.describe()
+        copies = server.settings["copies"]
+        if self.consistency == "quorum" and copies > 2:
+            return f"a majority of {copies} copies has an acknowledged write, and the fault is of one node"
+        if fault == "pause":
+            return "a paused node keeps its memory"
+        if fault == "restart" and server.name == "Cassandra":
+            return "on SIGTERM a node drains: it writes its memory to disk before it ends (StorageService's shutdown hook)"
+        sync = server.settings.get("commitlog_sync")
+        if fault == "kill" and sync in ("batch", "group"):
+            return f"the commit log is on disk before the acknowledgement (cassandra.yaml, commitlog_sync={sync})"
+        return None
+
     def create(self) -> None:
         self.drop()
         with self._errors():
@@ -164,6 +184,15 @@ class Cassandra(PointStore):
 
     def get(self, id: UUID) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._session.execute(self._select, (id,)).one()
+        return row
+
+    def get_from_all(self, id: UUID) -> tuple[Any, ...] | None:
+        """Return a row's fields, read from all its copies: on the nodes of a small cluster, each copy is a node."""
+        from cassandra import ConsistencyLevel
+
+        select = self._select.bind((id,))
+        select.consistency_level = ConsistencyLevel.ALL
+        row: tuple[Any, ...] | None = self._session.execute(select).one()
         return row
 
     def outcome(self, error: Exception) -> int:

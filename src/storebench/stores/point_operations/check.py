@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from storebench.errors import VerificationFailed
 from storebench.stores.point_operations.entities import entity, number_of
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from storebench.stores.point_operations.requests import Requests
 
     Mask = np.ndarray[Any, Any]
+
+# From this number on, an entity is a probe: written after a fault to see whether the store answers, and by no load
+PROBE = 2**47
 
 
 @dataclass(frozen=True)
@@ -65,29 +69,69 @@ class Written:
         return cls(**masks)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """The comparison of a table with the written entities: numbers of acknowledged, lost, doubled and unacknowledged entities.
+
+    `first_lost`, `first_doubled`: an entity of each kind, if there is one.
+    """
+
+    acknowledged: int
+    lost: int
+    doubled: int
+    unsure: int  # in the table, although their write was not acknowledged
+    first_lost: UUID | None
+    first_doubled: UUID | None
+
+    @property
+    def unsure_text(self) -> str:
+        """Return the end of a sentence about unacknowledged entities; empty without any."""
+        return f"; {self.unsure:,} more are there, whose writes were not acknowledged" if self.unsure else ""
+
+
+def compare_table(entities: Iterable[tuple[Any, ...]], seed: int, written: Written) -> Compared:
+    """Compare the table's entities with the written ones, and count lost and doubled entities.
+
+    `entities`: the fields of each entity of the table. Entities from PROBE on are ignored. Raises VerificationFailed for an entity that
+    nobody has written, and for wrong fields.
+    """
+    import numpy as np
+
+    seen = np.zeros(len(written.may), bool)
+    doubled, first_doubled = 0, None
+    for fields in entities:
+        number = number_of(seed, fields[0])
+        if number >= PROBE and tuple(fields) == tuple(entity(seed, number)):
+            continue
+        if number >= len(seen) or not written.may[number]:
+            raise VerificationFailed(f"The table has the entity {fields[0]}, which nobody has written")
+        if tuple(fields) != tuple(entity(seed, number)):
+            raise VerificationFailed(f"The entity {fields[0]} has other fields than were written: {fields}")
+        if seen[number]:
+            doubled, first_doubled = doubled + 1, first_doubled or fields[0]
+        seen[number] = True
+    missing = written.must & ~seen
+    lost = int(missing.sum())
+    return Compared(
+        acknowledged=int(written.must.sum()),
+        lost=lost,
+        doubled=doubled,
+        unsure=int((seen & ~written.must).sum()),
+        first_lost=entity(seed, int(missing.argmax())).id if lost else None,
+        first_doubled=first_doubled,
+    )
+
+
 def check_table(entities: Iterable[tuple[Any, ...]], seed: int, written: Written) -> str:
     """Compare the table's entities with the written ones, and return a sentence about the comparison.
 
     `entities`: the fields of each entity of the table. Raises VerificationFailed.
     """
-    import numpy as np
-
-    seen = np.zeros(len(written.may), bool)
-    for fields in entities:
-        number = number_of(seed, fields[0])
-        if number >= len(seen) or not written.may[number]:
-            raise VerificationFailed(f"The table has the entity {fields[0]}, which nobody has written")
-        if seen[number]:
-            raise VerificationFailed(f"The table has the entity {fields[0]} twice")
-        if tuple(fields) != tuple(entity(seed, number)):
-            raise VerificationFailed(f"The entity {fields[0]} has other fields than were written: {fields}")
-        seen[number] = True
-    missing = written.must & ~seen
-    if lost := int(missing.sum()):
-        first = entity(seed, int(missing.argmax())).id
+    found = compare_table(entities, seed, written)
+    if found.doubled:
+        raise VerificationFailed(f"The table has the entity {found.first_doubled} twice")
+    if found.lost:
         raise VerificationFailed(
-            f"{lost:,} of {int(written.must.sum()):,} acknowledged entities are not in the table, {first} among them"
+            f"{found.lost:,} of {found.acknowledged:,} acknowledged entities are not in the table, {found.first_lost} among them"
         )
-    unsure = int((seen & ~written.must).sum())
-    more = f"; {unsure:,} more are there, whose writes were not acknowledged" if unsure else ""
-    return f"{int(written.must.sum()):,} acknowledged entities are there once, with all their fields{more}"
+    return f"{found.acknowledged:,} acknowledged entities are there once, with all their fields{found.unsure_text}"

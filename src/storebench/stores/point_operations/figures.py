@@ -102,15 +102,19 @@ def report_mix(attempt: Attempt, reads: Measured, writes: Measured) -> None:
                 attempt.metric(f"{kind}_{name}", found.percentile(requests.PERCENTILES[name]))
 
 
-def check_reads(reads: Measured) -> str:
-    """Raise VerificationFailed for a read without an entity or with wrong fields, including reads in the warm-up."""
+def check_reads(reads: Measured, *, may_miss: bool = False) -> str:
+    """Raise VerificationFailed for a read without an entity or with wrong fields, including reads in the warm-up.
+
+    `may_miss`: a read may find nothing, as under a fault. Then the returned sentence has the number of such reads.
+    """
     counts = reads.all_counts()
-    if counts["missing"] or counts["wrong"]:
+    if counts["wrong"] or (counts["missing"] and not may_miss):
         raise VerificationFailed(
             f"Of {sum(counts.values()):,} reads, {counts['missing']:,} found nothing and {counts['wrong']:,} found other fields"
             " than their ids must have"
         )
-    return f"{counts['done']:,} reads, each of which gave all fields that its id must have"
+    missing = f"; {counts['missing']:,} more found nothing" if counts["missing"] else ""
+    return f"{counts['done']:,} reads, each of which gave all fields that its id must have{missing}"
 
 
 def problem(measured: Measured, rate: float, max_error_share: float) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from storebench.errors import SpecError, unknown
 from storebench.fields import Field, Number, Text, integer
+from storebench.servers.fault import Fault
 from storebench.stores.point_operations.arrivals import Schedule, request_count
 from storebench.stores.point_operations.capacity import Limits
 
@@ -130,6 +131,7 @@ class Load:
     slo_s: float = 0
     read_share: float = 0  # share of reads in the operation write
     limits: Limits | None = None  # of a search for the capacity
+    fault: Fault | None = None  # caused after the warm-up
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Load:
@@ -152,7 +154,9 @@ class Load:
             slo_s=float(values["slo_ms"]) / 1000 if kind in (RAMP, CAPACITY) else 0,
             read_share=float(values["read_share"]),
             limits=_limits(values) if kind == CAPACITY else None,
+            fault=Fault.of(values),
         )
+        load.check_fault()
         if not load.stepped and load.duration_s < load.warmup_s:
             raise SpecError(
                 f"A measurement of {load.duration_s:g} s is shorter than its warm-up of {load.warmup_s:g} s: ask for a longer duration_s"
@@ -169,6 +173,26 @@ class Load:
                 among, advice = f"{among} in each of {load.pods} pods", "more users, or for fewer pods"
             raise SpecError(f"{load.users} users cannot be divided among {among}: ask for {advice}")
         return load
+
+    def check_fault(self) -> None:
+        """Raise SpecError for a load that cannot show what its fault does."""
+        if self.fault is None:
+            return
+        if self.stepped:
+            raise SpecError(
+                f"A load by steps searches a limit, and the fault {self.fault.name!r} would be taken for the limit: ask for"
+                f" load={CLOSED} or load={OPEN}"
+            )
+        if self.duration_s < self.fault.least_s:
+            raise SpecError(
+                f"A measurement of {self.duration_s:g} s is too short for a fault that begins after {self.fault.after_s:g} s and lasts"
+                f" {self.fault.for_s:g} s: ask for a duration_s of at least {self.fault.least_s:g}"
+            )
+
+    @property
+    def most_errors(self) -> float:
+        """Return the largest share of failed requests: any share under a fault, which is there to make requests fail."""
+        return 1.0 if self.fault else self.max_error_share
 
     @property
     def stepped(self) -> bool:

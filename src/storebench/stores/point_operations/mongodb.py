@@ -29,6 +29,7 @@ class MongoDB(PointStore):
     name = "mongodb"
     connection = "mongodb"
     counters = mongodb_counters.COUNTERS
+    faults = ("kill", "pause", "restart")
     packages = (*PointStore.packages, "pymongo")
     modules = (*PointStore.modules, "pymongo")
 
@@ -86,6 +87,27 @@ class MongoDB(PointStore):
 
     def durability(self) -> Durability:
         return durability_of(self._collection.write_concern.document, self.describe())
+
+    def promise(self, fault: str) -> str | None:
+        """Return what the server guarantees under a fault of one server.
+
+        A replica set may elect a member that lacks a write with w=1, and then rolls the write back. A mongod without a journaled
+        acknowledgement loses up to 100 ms of writes with its memory (MongoDB's manual, Journaling).
+        """
+        with errors(self.server):
+            hello = self._client.admin.command("hello")
+            server = self.describe()
+        several = "setName" in hello or hello.get("msg") == "isdbgrid"
+        if several and self.consistency == "one":
+            return None
+        if fault == "pause" and not several:
+            return "a paused server keeps its memory"
+        durability = self.durability()
+        if durability.kind == "disk":
+            return f"an acknowledged write is on disk ({durability.stated})"
+        if fault == "restart" and server.settings.get("storage_engine") == "wiredTiger" and not several:
+            return "on SIGTERM a mongod writes a checkpoint before it ends (MongoDB's manual, Terminate a mongod Process)"
+        return None
 
     def create(self) -> None:
         assert self.server is not None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storebench.errors import VerificationFailed
-from storebench.stores.point_operations.check import Written, check_table
+from storebench.stores.point_operations.check import PROBE, Written, check_table, compare_table
 from storebench.stores.point_operations.entities import BITS, entity, number_of
 from storebench.stores.point_operations.keys import drawn, kinds
 
@@ -92,3 +92,16 @@ def test_a_whole_table_in_any_order_is_right():
 def test_a_table_that_is_not_right_is_found(change, says):
     with pytest.raises(VerificationFailed, match=says):
         check_table(change(table()), SEED, Written.of(ROWS, ()))
+
+
+def test_what_is_lost_and_what_is_doubled_after_a_fault_is_counted():
+    rows = [*table()[3:], *table()[10:12], tuple(entity(SEED, PROBE + 7))]
+    found = compare_table(rows, SEED, Written.of(ROWS, ()))
+    assert (found.acknowledged, found.lost, found.doubled, found.unsure) == (ROWS, 3, 2, 0)
+    assert found.first_lost == entity(SEED, 0).id and found.first_doubled == entity(SEED, 10).id
+
+
+@pytest.mark.parametrize("change", [(None,), ("x@y",)])
+def test_a_probe_with_other_fields_is_an_entity_that_nobody_wrote(change):
+    with pytest.raises(VerificationFailed, match="which nobody has written"):
+        check_table([(*entity(SEED, PROBE)[:6], *change)], SEED, Written.of(ROWS, ()))

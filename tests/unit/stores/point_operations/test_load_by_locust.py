@@ -45,20 +45,20 @@ def test_each_write_is_new_and_read_back_also_of_several_load_generators(attempt
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"),
+    ("trouble", "says"),
     [("lost", "acknowledged entities are not in the table"), ("twice", "twice")],
 )
-def test_a_write_that_is_lost_or_doubled_is_found(attempt, fault, says):
+def test_a_write_that_is_lost_or_doubled_is_found(attempt, trouble, says):
     attempt("fill")
     with pytest.raises(VerificationFailed, match=says):
-        attempt("write", fault=fault, **SHORT)
+        attempt("write", trouble=trouble, **SHORT)
 
 
-@pytest.mark.parametrize(("fault", "says"), [("missing", "found nothing"), ("wrong", "found other fields")])
-def test_a_read_that_gives_nothing_or_something_else_is_found(attempt, fault, says):
+@pytest.mark.parametrize(("trouble", "says"), [("missing", "found nothing"), ("wrong", "found other fields")])
+def test_a_read_that_gives_nothing_or_something_else_is_found(attempt, trouble, says):
     attempt("fill", rows=20)
     with pytest.raises(VerificationFailed, match=says):
-        attempt("read", rows=20, fault=fault, **SHORT)
+        attempt("read", rows=20, trouble=trouble, **SHORT)
 
 
 def test_a_table_that_is_smaller_than_asked_is_found(attempt):
@@ -72,7 +72,7 @@ def test_too_many_errors_fail_the_attempt_and_are_counted(attempt):
     with pytest.raises(
         StoreRefused, match=r"33\.\d+% of the requests have failed, and at most 1\.00% may"
     ) as error:
-        attempt("write", fault="errors")
+        attempt("write", trouble="errors")
     metrics = error.value.result.metrics
     assert metrics["error_share"] == pytest.approx(1 / 3, abs=0.01) and metrics["timeouts"] > 0
     assert sum(error.value.result.series["each_second_errors"]["values"]) >= metrics["timeouts"]
@@ -104,21 +104,21 @@ def test_requests_that_a_server_never_answers_are_in_the_latencies_of_all(attemp
 def test_a_request_that_still_has_no_answer_at_the_end_has_failed(attempt):
     """Each of the four users ends in a request that nothing cuts off; the load generators give it the timeout, and a second more."""
     attempt("fill")
-    found = attempt("read", fault="hang", request_timeout_s="1.0", max_error_share="0.5")
+    found = attempt("read", trouble="hang", request_timeout_s="1.0", max_error_share="0.5")
     assert found.status == "verified" and found.metrics["timeouts"] == 4
     assert found.metrics["p100_s"] > 2 > found.metrics["successful_p100_s"]
 
 
 def test_a_write_that_still_has_no_answer_at_the_end_may_be_there(attempt):
     attempt("fill")
-    found = attempt("write", fault="hang", request_timeout_s="1.0", max_error_share="0.5")
+    found = attempt("write", trouble="hang", request_timeout_s="1.0", max_error_share="0.5")
     assert found.status == "verified" and found.metrics["timeouts"] == 4
     assert "4 more are there, whose writes were not acknowledged" in found.verification
 
 
 def test_a_write_whose_acknowledgement_was_lost_may_be_there(attempt):
     attempt("fill")
-    found = attempt("write", fault="unsure")
+    found = attempt("write", trouble="unsure")
     assert (
         found.status == "verified"
         and "more are there, whose writes were not acknowledged" in found.verification
@@ -126,24 +126,26 @@ def test_a_write_whose_acknowledgement_was_lost_may_be_there(attempt):
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"),
+    ("trouble", "says"),
     [("exit", "ended with 3"), ("unknown", "ended with 1"), ("no start", "did not become ready")],
 )
-def test_a_load_generator_that_ends_is_no_result(attempt, monkeypatch, fault, says):
+def test_a_load_generator_that_ends_is_no_result(attempt, monkeypatch, trouble, says):
     attempt("fill")
-    if fault == "no start":  # only where the load is
+    if trouble == "no start":  # only where the load is
         from storebench import stores
 
         toy = stores.load("toy_points", "toy")
         connect = toy.connect
-        monkeypatch.setattr(toy, "connect", lambda self: (self.values.pop("fault"), connect(self)))
-        monkeypatch.setattr(toy, "jobs", with_fault(toy.jobs))
+        monkeypatch.setattr(toy, "connect", lambda self: (self.values.pop("trouble"), connect(self)))
+        monkeypatch.setattr(toy, "jobs", with_trouble(toy.jobs))
     with pytest.raises(StoreRefused, match=says):
-        attempt("read", fault=fault)
+        attempt("read", trouble=trouble)
 
 
-def with_fault(jobs):
-    return lambda *given: ({**job, "values": {**job["values"], "fault": "no start"}} for job in jobs(*given))
+def with_trouble(jobs):
+    return lambda *given: (
+        {**job, "values": {**job["values"], "trouble": "no start"}} for job in jobs(*given)
+    )
 
 
 def test_an_open_load_keeps_its_rate_whatever_the_load_generators_are(attempt):
@@ -161,7 +163,7 @@ def test_a_server_that_stalls_is_seen_by_the_open_load_only(attempt):
     7 s have one such stop from its begin to its end, whenever they begin.
     """
     attempt("fill")
-    stall = {"fault": "stall", "users": "1", "duration_s": "7.0"}
+    stall = {"trouble": "stall", "users": "1", "duration_s": "7.0"}
     closed = attempt("read", **stall).metrics
     opened = attempt("read", axes={"load": "open"}, **stall).metrics
     assert opened["p999_s"] > 0.5 and opened["p99_s"] > 0.4 > opened["service_p99_s"]
@@ -171,7 +173,7 @@ def test_a_server_that_stalls_is_seen_by_the_open_load_only(attempt):
 def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
     """Four users and 0.05 s for a read are 80 reads a second."""
     attempt("fill")
-    found = attempt("read", axes={"load": "open"}, rate="110", fault="slow")
+    found = attempt("read", axes={"load": "open"}, rate="110", trouble="slow")
     assert found.status == "verified" and 0.1 < found.metrics["not_begun_share"] < 1
     assert found.metrics["p50_s"] > 2 * found.metrics["service_p50_s"] >= 0.1
     assert "the rate was not kept: " in found.verification
@@ -180,14 +182,14 @@ def test_a_rate_that_the_server_does_not_reach_is_said(attempt):
 def test_a_rate_that_no_load_generator_reaches_has_no_figures(attempt):
     attempt("fill")
     with pytest.raises(StoreRefused, match="far behind the rate of 100000 a second") as error:
-        attempt("read", axes={"load": "open"}, rate="100000", fault="slow")
+        attempt("read", axes={"load": "open"}, rate="100000", trouble="slow")
     assert error.value.result.metrics["not_begun_share"] == 1
 
 
 def test_a_ramp_ends_where_the_latency_breaks_its_limit_and_the_rate_before_is_the_result(attempt):
     """Four users and 0.05 s for a read are 80 reads a second."""
     attempt("fill")
-    found = attempt("read", axes={"load": "ramp"}, fault="slow", load_processes="2")
+    found = attempt("read", axes={"load": "ramp"}, trouble="slow", load_processes="2")
     metrics = found.metrics
     assert found.status == "verified" and metrics["operations_per_s"] == pytest.approx(75, abs=1)
     assert metrics["broken_operations_per_s"] == 112.5
@@ -205,14 +207,14 @@ def test_a_ramp_ends_where_the_latency_breaks_its_limit_and_the_rate_before_is_t
 def test_a_ramp_whose_first_rate_breaks_the_limit_has_no_result(attempt):
     attempt("fill")
     with pytest.raises(StoreRefused, match=r"first rate of the ramp breaks .* lower first_rate") as error:
-        attempt("read", axes={"load": "ramp"}, fault="slow", slo_ms="20")
+        attempt("read", axes={"load": "ramp"}, trouble="slow", slo_ms="20")
     assert error.value.result.series["each_step_p99_s"]["values"][0] >= 0.05
 
 
 def test_a_load_generator_that_ends_during_a_ramp_is_no_result(attempt):
     attempt("fill")
     with pytest.raises(StoreRefused, match="ended with 3"):
-        attempt("read", axes={"load": "ramp"}, fault="exit")
+        attempt("read", axes={"load": "ramp"}, trouble="exit")
 
 
 def test_the_capacity_of_a_server_is_found_and_confirmed(attempt):
@@ -220,7 +222,7 @@ def test_the_capacity_of_a_server_is_found_and_confirmed(attempt):
     attempt("fill")
     asked = {"users": "16", "spawn_rate": "160", "slo_ms": "500", "first_rate": "200.0"}
     asked |= {"capacity_tolerance": "0.25", "load_processes": "2"}
-    found = attempt("read", axes={"load": "capacity"}, fault="slow", **asked)
+    found = attempt("read", axes={"load": "capacity"}, trouble="slow", **asked)
     metrics = found.metrics
     assert found.status == "verified" and 320 / 1.4 < metrics["capacity_per_s"] < 320 * 1.25
     assert 1 < metrics["broken_operations_per_s"] / metrics["capacity_per_s"] < 1.251
@@ -239,7 +241,7 @@ def test_a_server_that_is_slower_than_the_limit_has_no_capacity(attempt):
     with pytest.raises(
         StoreRefused, match="ask for a longer longest_step_s, or for a higher slo_ms"
     ) as error:
-        attempt("read", axes={"load": "capacity"}, fault="slow", slo_ms="20", **rates)
+        attempt("read", axes={"load": "capacity"}, trouble="slow", slo_ms="20", **rates)
     assert error.value.result.series["each_step_p99_s"]["values"][0] >= 0.05
     assert "capacity_per_s" not in error.value.result.metrics
 
@@ -263,17 +265,17 @@ def test_a_mix_reads_what_was_filled_and_writes_what_is_new_and_is_verified_as_b
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"),
+    ("trouble", "says"),
     [
         ("missing", "found nothing"),
         ("wrong", "found other fields"),
         ("lost", "acknowledged entities are not in the table"),
     ],
 )
-def test_a_mix_in_which_a_read_or_a_write_goes_wrong_is_found(attempt, fault, says):
+def test_a_mix_in_which_a_read_or_a_write_goes_wrong_is_found(attempt, trouble, says):
     attempt("fill", rows=20)
     with pytest.raises(VerificationFailed, match=says):
-        attempt("write", rows=20, read_share="0.5", fault=fault, **SHORT)
+        attempt("write", rows=20, read_share="0.5", trouble=trouble, **SHORT)
 
 
 def test_reads_by_themselves_are_no_mix(attempt):

@@ -27,12 +27,25 @@ from tests.unit.stores.point_operations.conftest import LOAD
         ({"load": "ramp", "rate_factor": "1.01"}, "more than 100 steps up to 100,000"),
         ({"load": "capacity", "rate_factor": "1.0"}, "ask for more than 1"),
         ({"load": "capacity", "slo_ms": "2001"}, "and a step lasts 10 s at most"),
+        ({"load": "ramp", "fault": "kill"}, "ask for load=closed or load=open"),
+        (
+            {"load": "capacity", "fault": "kill", "longest_step_s": "60"},
+            "the fault 'kill' would be taken for the limit",
+        ),
+        ({"fault": "kill", "duration_s": "15.9"}, "ask for a duration_s of at least 16"),
+        ({"fault": "kill", "fault_for_s": "0"}, "Duration of the fault"),
         ({"load": "capacity", "first_rate": "49"}, "requests that a step needs last 11.6 s"),
     ],
 )
 def test_a_load_that_contradicts_itself_is_refused(asks, says):
     with pytest.raises(SpecError, match=says):
         Load.of({**LOAD, **asks})
+
+
+def test_a_fault_may_make_all_requests_fail():
+    load = Load.of({**LOAD, "fault": "kill", "duration_s": "16"})
+    assert load.fault.name == "kill" and load.most_errors == 1
+    assert Load.of(LOAD).most_errors == 0.01
 
 
 def test_the_defaults_of_a_ramp_are_one():

@@ -112,14 +112,14 @@ def test_an_open_load_is_one_schedule_of_both_parts(divided):
 
 def test_a_write_that_is_lost_is_found_by_the_leader(divided):
     divided("fill")
-    leader, _ = divided("write", fault="lost", duration_s="1.0")
+    leader, _ = divided("write", trouble="lost", duration_s="1.0")
     assert leader.status == "failed" and "acknowledged entities are not in the table" in leader.error
 
 
 def test_both_parts_climb_the_same_ramp(divided):
     """Four users and 0.05 s for a read are 80 reads a second."""
     divided("fill")
-    leader, other = divided("read", "ramp", fault="slow")
+    leader, other = divided("read", "ramp", trouble="slow")
     assert leader.error is None and leader.metrics["broken_operations_per_s"] == 112.5
     assert leader.metrics["operations_per_s"] == pytest.approx(75, abs=1)
     assert other.metrics["operations_per_s"] == pytest.approx(75 / 2, abs=1)
@@ -131,7 +131,7 @@ def test_both_parts_search_the_same_capacity(divided):
     """Sixteen users and 0.05 s for a read are 320 reads a second at most."""
     divided("fill")
     asked = {"users": "16", "spawn_rate": "160", "slo_ms": "500", "first_rate": "200.0"}
-    leader, other = divided("read", "capacity", fault="slow", capacity_tolerance="0.25", **asked)
+    leader, other = divided("read", "capacity", trouble="slow", capacity_tolerance="0.25", **asked)
     assert leader.error is None
     capacity = leader.metrics["capacity_per_s"]
     assert capacity < 320 * 1.25

@@ -9,6 +9,9 @@ const ADVICE: Record<string, string> = {
   servers_failed: "Give the servers smaller sizes, or more time to start.",
   server_died: "Give the server more memory or disk.",
   part_failed: "The message names the pod and its reason: read the log of that pod.",
+  fault_failed: "The fault itself could not be made, or the server did not come back: read the server's log.",
+  broken_promise:
+    "The store lost or doubled acknowledged writes although it guarantees that it does not: repeat it, then report it to the store's makers.",
   oom_killed: "Give the pod more memory.",
   timeout: "Raise the limit of an attempt, or measure fewer rows.",
   unschedulable: "No node has room: ask for less CPU and memory, or add a node.",

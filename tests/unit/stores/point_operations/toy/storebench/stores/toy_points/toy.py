@@ -1,4 +1,4 @@
-"""A store of point_operations in an SQLite file, with the faults that `fault` names."""
+"""A store of point_operations in an SQLite file, with the troubles that `trouble` names."""
 
 import sqlite3
 import time
@@ -16,11 +16,12 @@ HANGS_FROM_S = 2.0  # since the connection: while a load of the default length i
 class Toy(PointStore):
     name = "toy"
     connection = "toy"
+    faults = ("kill",)
 
     def connect(self):
-        if self.values.get("fault") == "no start" and self.operation == "read":
+        if self.values.get("trouble") == "no start" and self.operation == "read":
             raise RuntimeError("the toy is broken")
-        self._fault, self._connected_s = self.values.get("fault"), time.monotonic()
+        self._trouble, self._connected_s = self.values.get("trouble"), time.monotonic()
         self._session = sqlite3.connect(self.server.host, isolation_level=None)
         self._session.execute("PRAGMA synchronous=OFF")
 
@@ -28,6 +29,8 @@ class Toy(PointStore):
         self.drop()
         self._session.execute("CREATE TABLE t (id TEXT, name, age, description, address, phone, email)")
         self._session.execute("CREATE INDEX i ON t (id)")
+        for table in ("killed", "lost"):
+            self._session.execute(f"CREATE TABLE IF NOT EXISTS {table} (number INTEGER)")
 
     def fill(self, entities):
         self._session.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, entities))
@@ -37,39 +40,51 @@ class Toy(PointStore):
         if self._hangs(number):
             self.fill([new])
             time.sleep(3_600)
-        if self._fault == "errors" and number % 3 == 0:
+        if self._trouble == "errors" and number % 3 == 0:
             raise TimeoutError
-        if self._fault == "unsure" and number % 300 == 0:
+        if self._trouble == "unsure" and number % 300 == 0:
             self.fill([new])
             raise TimeoutError
-        if self._fault == "lost" and number % 50 == 0:
+        if self._trouble == "lost" and number % 50 == 0:
+            return
+        if self._trouble == "lost after a kill" and number % 1_000 == 0 and self._killed():
+            self._session.execute("INSERT INTO lost VALUES (?)", (number,))
             return
         self.fill([new])
-        if self._fault == "twice" and number % 50 == 0:
+        if self._trouble == "twice" and number % 50 == 0:
             self.fill([new])
 
     def get(self, id):
-        if self._fault == "exit":
+        if self._trouble == "exit":
             raise SystemExit(3)
         number = number_of(SEED, id)
         found = self._session.execute("SELECT * FROM t WHERE id = ?", (str(id),)).fetchone()
-        if found is None or (self._fault == "missing" and number == 5):
+        if found is None or (self._trouble == "missing" and number == 5):
             return None
-        if self._fault == "wrong" and number == 5:
+        if self._trouble == "wrong" and number == 5:
             return UUID(found[0]), "Nobody", *found[2:]
-        if self._fault == "stall" and (now := time.monotonic() % 6) < 0.6:
+        if self._trouble == "stall" and (now := time.monotonic() % 6) < 0.6:
             time.sleep(0.6 - now)
-        if self._fault == "slow":
+        if self._trouble == "slow":
             time.sleep(0.05)
         if self._hangs(number):
             time.sleep(3_600)
-        if self._fault == "unknown":
+        if self._trouble == "unknown":
             raise RuntimeError("the toy has a mistake")
         return UUID(found[0]), *found[1:]
 
+    def promise(self, fault):
+        return self.values.get("promise")
+
+    def _killed(self):
+        """Return whether the planted kill has happened: it leaves a row in a table of its own."""
+        return self._session.execute("SELECT count(*) FROM killed").fetchone()[0] > 0
+
     def _hangs(self, number):
         return (
-            self._fault == "hang" and number % 10 == 0 and time.monotonic() > self._connected_s + HANGS_FROM_S
+            self._trouble == "hang"
+            and number % 10 == 0
+            and time.monotonic() > self._connected_s + HANGS_FROM_S
         )
 
     def outcome(self, error):

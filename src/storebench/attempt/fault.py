@@ -1,0 +1,141 @@
+"""Cause the fault of an attempt at a planned second, through the agent of a server or through a webhook, and judge what it cost."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Event, Thread
+
+from storebench import http_client
+from storebench.attempt.spec import AttemptSpec
+from storebench.errors import BrokenPromise, FaultFailed, StorebenchError
+from storebench.servers.agent import Agent
+from storebench.servers.fault import Fault
+from storebench.servers.watch import Watch
+
+WEBHOOK_S = 600.0  # the limit of a webhook's work, beside the duration of the fault
+
+
+@dataclass(frozen=True)
+class Happened:
+    """The times of a fault on this pod's monotonic clock. The true times are later by at most `skew_s`."""
+
+    server: str
+    began_s: float
+    healed_s: float  # the server answers again
+    skew_s: float
+
+    def since(self, zero_s: float) -> Happened:
+        """Return the times as seconds since `zero_s`."""
+        return Happened(self.server, self.began_s - zero_s, self.healed_s - zero_s, self.skew_s)
+
+
+class Injection:
+    """The fault of an attempt. `planned`: None for an attempt without a fault, and then the methods do nothing."""
+
+    def __init__(self, spec: AttemptSpec) -> None:
+        self.planned = Fault.of({**spec.options, **spec.axes})
+        self._future: Future[Happened] = Future()
+        self._ended = Event()
+        self._thread: Thread | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Return whether a thread causes, or has caused, the fault."""
+        return self._thread is not None
+
+    def at(self, at_s: float) -> None:
+        """Let a thread cause the fault at a second of the monotonic clock. Raises SpecError for an unknown server."""
+        if self.planned is None:
+            return
+        cause = _cause_of(self.planned)
+        self._thread = Thread(target=self._run, args=(cause, at_s), name="fault", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the fault has ended or failed."""
+        if self._thread:
+            self._thread.join()
+
+    def cancel(self) -> None:
+        """Do not cause the fault if it has not begun: the load has failed."""
+        self._ended.set()
+
+    def happened(self) -> Happened:
+        """Return the times of the fault after its end. Raises FaultFailed if the fault could not be caused, or did not end."""
+        self.wait()
+        try:
+            return self._future.result(timeout=0)
+        except StorebenchError as error:
+            assert self.planned is not None
+            raise FaultFailed(f"The fault {self.planned.name!r} failed: {error}") from error
+
+    def judged(self, lost: int, doubled: int, promise: str | None) -> str:
+        """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`.
+
+        Raises BrokenPromise for a loss, or a doubled entry, that the store's guarantee excludes.
+        """
+        assert self.planned is not None
+        name = self.planned.name
+        if not lost and not doubled:
+            return f"the {name} lost nothing and doubled nothing"
+        cost = f"{lost:,} acknowledged writes are lost and {doubled:,} are there twice after the {name}"
+        if promise:
+            raise BrokenPromise(f"{cost}, although the store guarantees: {promise}")
+        return f"{cost}; the store does not guarantee that a {name} loses nothing"
+
+    def _run(self, cause: Callable[[], Happened], at_s: float) -> None:
+        if self._ended.wait(max(0.0, at_s - time.monotonic())):
+            self._future.set_exception(FaultFailed("the load ended before the fault"))
+            return
+        try:
+            self._future.set_result(cause())
+        except BaseException as error:  # noqa: BLE001 - `happened` raises the error
+            self._future.set_exception(error)
+
+
+def _cause_of(fault: Fault) -> Callable[[], Happened]:
+    if fault.url:
+        return lambda: _by_webhook(fault)
+    agent = Watch.from_environment().agent_of(fault.server)
+    return lambda: _by_agent(agent, fault)
+
+
+def _by_agent(agent: Agent, fault: Fault) -> Happened:
+    print(f"fault: {fault.name} of {agent.pod}", flush=True)
+    sent_s = time.monotonic()
+    caused = agent.fault(fault.name, fault.for_s)
+    answered_s = time.monotonic()
+    print(f"fault: {caused}", flush=True)
+    return Happened(
+        agent.pod,
+        sent_s + caused.began_after_s,
+        sent_s + caused.ready_after_s,
+        max(0.0, answered_s - sent_s - caused.ready_after_s),
+    )
+
+
+def _by_webhook(fault: Fault) -> Happened:
+    """Ask the webhook for the fault. The webhook tells no times, so the fault lasts from the request to the answer."""
+    print(f"fault: {fault.name} by {fault.url}", flush=True)
+    sent_s = time.monotonic()
+    try:
+        answer = http_client.ask(
+            "POST",
+            fault.url,
+            timeout_s=fault.for_s + WEBHOOK_S,
+            headers={"Content-Type": "application/json"},
+            body=json.dumps({"fault": fault.name, "server": fault.server, "for_s": fault.for_s}),
+            most_bytes=1_000,
+        )
+    except http_client.NoAnswer as error:
+        raise FaultFailed(f"the webhook {fault.url} does not answer: {error}") from error
+    answered_s = time.monotonic()
+    if not answer.ok:
+        said = answer.body[:200].decode(errors="replace")
+        raise FaultFailed(f"the webhook {fault.url} refuses ({answer.status} {answer.reason}): {said}")
+    skew_s = max(0.0, answered_s - sent_s - fault.for_s)
+    return Happened(fault.server or fault.url, sent_s, answered_s, skew_s)

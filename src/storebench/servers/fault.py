@@ -1,0 +1,85 @@
+"""Declare the faults of servers, and the parameters of a run that ask for a fault. Pods import this module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from storebench.fields import Field, Number, Text
+from storebench.study.reserved import FAULT
+
+NO_FAULT = "none"
+# What the agents of servers can do, and what it means.
+FAULTS: Mapping[str, str] = {
+    "kill": "SIGKILL to the server, which is started again after `fault_for_s`",
+    "pause": "the server is stopped for `fault_for_s` with SIGSTOP, and continues",
+    "restart": "an orderly end of the server, which is started again after `fault_for_s`",
+    "disk_full": "the file system of the server's data is full for `fault_for_s`",
+}
+LONGEST_S = 3_600  # the most seconds of a fault
+AFTERWARDS_S = 10.0  # the least seconds of a load after the planned end of a fault, to see the recovery
+# A server pod of a topology: the name of its StatefulSet, and its number
+SERVER = r"([a-z0-9]([a-z0-9-]*[a-z0-9])?-[0-9]{1,3})?"
+
+PARAMS: Mapping[str, Field] = {
+    "fault_server": Text(
+        title="Server of the fault",
+        text="The server pod of the topology that has the fault, such as **cassandra-1**. Empty: the first server that holds data.",
+        default="",
+        pattern=SERVER,
+        hint="empty, or the name of a server pod, such as cassandra-1",
+        examples=("", "cassandra-1"),
+        earlier="",
+    ),
+    "fault_after_s": Number(
+        title="Begin of the fault, s",
+        text="Seconds from the end of the warm-up to the fault.",
+        default=1,
+        maximum=LONGEST_S,
+        examples=(1, 10),
+        earlier=1,
+    ),
+    "fault_for_s": Number(
+        title="Duration of the fault, s",
+        text="Seconds that the server is down, paused or full.",
+        default=5,
+        maximum=LONGEST_S,
+        examples=(1, 5, 30),
+        earlier=5,
+    ),
+    "fault_url": Text(
+        title="Webhook of the fault",
+        text="For servers of your own: a URL that gets a POST of the JSON object **fault**, **server**, **for_s**, makes the fault, and"
+        " answers when the fault has ended. Empty: the agents of servers that the run provisions make the fault.",
+        default="",
+        pattern=r"(https?://[^\s/]\S*)?",
+        hint="empty, or a URL that begins with http:// or https://",
+        examples=("", "http://192.0.2.7:8000/fault"),
+        earlier="",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The fault of a cell. `server`: a pod of the topology; empty for the first server that holds data. `url`: a webhook, or empty."""
+
+    name: str
+    server: str
+    after_s: float  # seconds from the end of the warm-up
+    for_s: float
+    url: str
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> Fault | None:
+        """Return the fault that a run's parameters and a cell's axes ask for; None for no fault. Raises SpecError for an invalid parameter."""
+        name = values.get(FAULT, NO_FAULT)
+        if name == NO_FAULT:
+            return None
+        given = {param: field.read(values.get(param, field.default)) for param, field in PARAMS.items()}
+        return cls(name, *(given[f"fault_{part}"] for part in ("server", "after_s", "for_s", "url")))
+
+    @property
+    def least_s(self) -> float:
+        """Return the least seconds of a load with this fault, from the end of the warm-up."""
+        return self.after_s + self.for_s + AFTERWARDS_S

@@ -1,0 +1,81 @@
+"""What MongoDB and Cassandra guarantee of acknowledged writes under a fault, at each consistency."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from storebench.connection import Connection
+from storebench.stores.base import Durability, Server
+from storebench.stores.point_operations.cassandra import Cassandra
+from storebench.stores.point_operations.mongodb import MongoDB
+
+DISK, MEMORY = Durability("disk", "w=1, j=true"), Durability("memory", "w=1, j=false")
+MONGOD = Server("MongoDB", "8.0.16", {"storage_engine": "wiredTiger"})
+MEMBER, ROUTER = {"setName": "rs0"}, {"msg": "isdbgrid"}
+FAULTS = ("kill", "pause", "restart")
+
+
+def mongodb(monkeypatch, consistency, durability, hello, server=MONGOD):
+    """Return the faults under which a server with these answers guarantees something."""
+    store = MongoDB(
+        client="direct",
+        target="t",
+        connection=Connection("mongodb", host="h"),
+        values={"consistency": consistency},
+    )
+    store._client = SimpleNamespace(admin=SimpleNamespace(command=lambda name: hello))
+    monkeypatch.setattr(store, "describe", lambda: server)
+    monkeypatch.setattr(store, "durability", lambda: durability)
+    return {fault for fault in MongoDB.faults if store.promise(fault)}
+
+
+@pytest.mark.parametrize(
+    ("consistency", "durability", "hello", "kept"),
+    [
+        ("one", DISK, {}, {*FAULTS}),
+        ("one", MEMORY, {}, {"pause", "restart"}),
+        ("quorum", MEMORY, {}, {"pause", "restart"}),
+        ("one", DISK, MEMBER, set()),  # another primary may lack the write
+        ("one", DISK, ROUTER, set()),
+        ("quorum", DISK, MEMBER, {*FAULTS}),
+        ("quorum", DISK, ROUTER, {*FAULTS}),
+        ("quorum", MEMORY, MEMBER, set()),
+        ("one", Durability("unknown", "nothing"), {}, {"pause", "restart"}),
+    ],
+)
+def test_mongodb_guarantees_what_its_journal_and_its_copies_keep(
+    monkeypatch, consistency, durability, hello, kept
+):
+    assert mongodb(monkeypatch, consistency, durability, hello) == kept
+
+
+def test_a_mongod_whose_engine_is_in_memory_guarantees_nothing_beyond_a_pause(monkeypatch):
+    server = Server("MongoDB", "8.0.16", {"storage_engine": "inMemory"})
+    assert mongodb(monkeypatch, "one", MEMORY, {}, server) == {"pause"}
+
+
+@pytest.mark.parametrize(
+    ("consistency", "copies", "sync", "kept"),
+    [
+        ("one", 1, "periodic", {"pause", "restart"}),
+        ("one", 3, "periodic", {"pause", "restart"}),
+        ("one", 1, "batch", {*FAULTS}),
+        ("one", 1, "group", {*FAULTS}),
+        ("one", 1, None, {"pause", "restart"}),
+        (
+            "quorum",
+            1,
+            "periodic",
+            {"pause", "restart"},
+        ),  # a quorum of one copy, or of two, has no copy to spare
+        ("quorum", 2, "periodic", {"pause", "restart"}),
+        ("quorum", 3, "periodic", {*FAULTS}),
+    ],
+)
+def test_cassandra_guarantees_what_its_commit_log_and_its_copies_keep(
+    monkeypatch, consistency, copies, sync, kept
+):
+    store = Cassandra(client="direct", target="t", connection=None, values={"consistency": consistency})
+    settings = {"copies": copies, **({"commitlog_sync": sync} if sync else {})}
+    monkeypatch.setattr(store, "describe", lambda: Server("Cassandra", "5.0.9", settings))
+    assert {fault for fault in Cassandra.faults if store.promise(fault)} == kept
