@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from psycopg import sql
 
+from storebench.errors import BrokenPromise
 from storebench.results.database.connection import Row, patient
 from storebench.results.database.measurements import Measurements
 from storebench.results.database.rows import AttemptRow
@@ -67,6 +68,11 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
 def verified_rows(rows: Iterable[Attempt]) -> list[Attempt]:
     """Return the attempts that count and have a figure."""
     return [row for row in rows if counts(row) and row["value"] is not None]
+
+
+def broken_first(rows: Iterable[Attempt]) -> list[Attempt]:
+    """Return attempts whose store broke its guarantee first: no failure is graver. The order is otherwise the same."""
+    return sorted(rows, key=lambda row: row["error_kind"] != BrokenPromise.kind)
 
 
 def verified_values(rows: Iterable[Mapping[str, Any]]) -> list[float]:
