@@ -125,14 +125,8 @@ def did_you_mean(name: str, known: Iterable[str], *, most: int = 3, cutoff: floa
 
     `cutoff`: the smallest difflib ratio of a similar name.
     """
-    similar = get_close_matches(name.casefold(), list(known), most, cutoff)
-    return f" Did you mean {' or '.join(similar)}?" if similar else ""
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown name: the similar known names, or an empty text."""
-    meant = did_you_mean(name, known)
-    return f".{meant}" if meant else ""
+    near = get_close_matches(name.casefold(), list(known), most, cutoff)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> SpecError:

@@ -25,6 +25,7 @@ import {
   type Layout,
   linkTargetsIn,
   operationsIn,
+  reporting,
   scaledBy,
   spreadsText,
   unitText,
@@ -148,7 +149,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
         if (!metric) return [];
         const over = metricNamed(study, chart.over);
         const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
-        const operationsShown = operationsIn(study, chart, operations(study, cells));
+        const applicable = figures ? reporting(study, metric, cells) : cells;
+        const operationsShown = operationsIn(study, chart, operations(study, applicable));
         const some = apart(chart, operationsShown).filter(
           (some) => figures || hasCurves(artifacts, metric, some, over),
         );
@@ -157,6 +159,7 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
           metric,
           over,
           figures,
+          applicable,
           operations,
           beside: some,
           chart,
@@ -167,9 +170,13 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
   const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <div className="sb-charts">
-      {charts.map(({ key, metric, over, figures, ...drawn }) =>
+      {charts.map(({ key, metric, over, figures, applicable, ...drawn }) =>
         figures ? (
-          <FigureCharts key={key} {...drawn} {...{ study, cells, figures, choice }} />
+          <FigureCharts
+            key={key}
+            {...drawn}
+            {...{ study, cells: applicable, painted: cells, figures, choice }}
+          />
         ) : (
           <CurveCharts
             key={key}
@@ -184,6 +191,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
 
 /** The settings of charts of medians. */
 interface Drawn extends Of<CellFigures> {
+  /** The cells that decide the colours, if not only these cells do. */
+  painted?: CellFigures[];
   operations: Operation[];
   /** The operations of all charts of the same metric, whose scale is the same. */
   beside?: Operation[][];
@@ -205,6 +214,7 @@ export function FigureCharts({ figures, ...drawn }: Drawn & { figures: Figure[] 
 function MedianChart({
   study,
   cells,
+  painted = cells,
   operations,
   beside = [operations],
   figure,
@@ -234,7 +244,7 @@ function MedianChart({
   const title = chartTitle(operations, figure.title);
   const by = [panel === "operation" ? "" : panel, ...data.names].filter(Boolean);
   const description = `${title}, ${unitText(figure)}: medians of ${table.length} cells by ${by.map((name) => titleOf(study, name)).join(", ")}.`;
-  const paint = useMemo(() => painter(study, cells, colour), [study, cells, colour]);
+  const paint = useMemo(() => painter(study, painted, colour), [study, painted, colour]);
   const spec = useCallback(
     (width: number, theme: Theme) =>
       medianSpec(data, { study, figure, scale, colour, paint, description }, width, theme),

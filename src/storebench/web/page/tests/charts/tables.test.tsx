@@ -1,6 +1,6 @@
 import { render, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
-import type { Attempt, CellFigures, Metric, Spread, Study } from "../../src/api/types";
+import type { Attempt, CellFigures, Chart, Metric, Spread, Study } from "../../src/api/types";
 import { Charts } from "../../src/charts/ChartViews";
 import { tableData } from "../../src/model/tables";
 import { type Failure, Failures } from "../../src/views/run/Failures";
@@ -98,6 +98,18 @@ it("a table is on the page of a run, and a broken guarantee is marked in it, wit
   const first = screen.getByText(/attempts are in no median/).parentElement?.querySelector("li");
   expect(first?.className).toBe("sb-broken");
   expect(first?.textContent).toContain("3 writes are lost");
+});
+
+it("a chart of a metric that some attempts report has only their cells, and is absent without any", () => {
+  const chart = { ...(BULK.charts[0] as Chart), metric: "again_s", operations: ["write"] };
+  const study = { ...STUDY, tables: [], charts: [chart] };
+  const show = (cells: CellFigures[]) =>
+    render(<Charts of={{ data: { study, cells, artifacts: [] } }} choice={NO_CHOICE} />);
+  const { unmount } = show(CELLS);
+  expect(screen.getByRole("img").getAttribute("aria-label")).toContain("medians of 3 cells");
+  unmount();
+  show(CELLS.slice(0, 1));
+  expect(screen.queryByRole("img")).toBeNull();
 });
 
 it("a broken guarantee is first among the failures of a run", () => {
