@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import type { CellFigures, Study, Table } from "../api/types";
 import { datasetsText, namesOf } from "../model/cells";
 import { type Choice, isShown } from "../model/choice";
@@ -48,7 +49,7 @@ function MedianTable({
   const cells = lines.map(({ cell }) => cell);
   const run = cells[0]?.attempts[0]?.run_id ?? "";
   const medians = alignedRows(lines.map((line) => line.medians.map(({ median }) => median)));
-  const fails = lines.some(({ failures }) => failures.length);
+  const columns = [...places, ...metrics.map(({ title }) => title)];
   return (
     <figure className="sb-chart">
       <figcaption>
@@ -74,46 +75,46 @@ function MedianTable({
           note={NOTE}
         />
       </figcaption>
-      <ScrollTable
-        label={table.title}
-        dense
-        columns={[...places, ...metrics.map(({ title }) => title), ...(fails ? ["not counted"] : [])]}
-      >
-        {lines.map(({ cell, places: texts, medians: of, failures }, line) => (
-          <tr
-            key={`${cell.cell_key} ${cell.operation}`}
-            className={failures.some(({ broken }) => broken) ? "sb-broken" : undefined}
-          >
-            {texts.map((text, column) =>
-              column === 0 ? (
-                <th key={places[column]} scope="row">
-                  <Lead choice={choice} to={toAttempts(linkTargetOf({ ...cell, ...runOf(cell) }))}>
-                    {text}
-                  </Lead>
-                </th>
-              ) : (
-                <td key={places[column]}>{text}</td>
-              ),
-            )}
-            {of.map((median, column) => (
-              <td
-                key={metrics[column]?.name}
-                className="sb-number"
-                data-room={medians[line]?.[column]?.room || undefined}
-              >
-                {median.median}
-                <Spread of={median} />
-              </td>
-            ))}
-            {fails ? (
-              <td className="sb-wide">
-                {failures.map(({ text, broken }) => (
-                  <p key={text}>{broken ? <strong>{text}</strong> : text}</p>
+      <ScrollTable label={table.title} dense columns={columns}>
+        {lines.map(({ cell, places: texts, medians: of, failures }, line) => {
+          const className = failures.some(({ broken }) => broken) ? "sb-broken" : undefined;
+          return (
+            <Fragment key={`${cell.cell_key} ${cell.operation}`}>
+              <tr className={className}>
+                {texts.map((text, column) =>
+                  column === 0 ? (
+                    <th key={places[column]} scope="row">
+                      <Lead choice={choice} to={toAttempts(linkTargetOf({ ...cell, ...runOf(cell) }))}>
+                        {text}
+                      </Lead>
+                    </th>
+                  ) : (
+                    <td key={places[column]}>{text}</td>
+                  ),
+                )}
+                {of.map((median, column) => (
+                  <td
+                    key={metrics[column]?.name}
+                    className="sb-number"
+                    data-room={medians[line]?.[column]?.room || undefined}
+                  >
+                    {median.median}
+                    <Spread of={median} />
+                  </td>
                 ))}
-              </td>
-            ) : null}
-          </tr>
-        ))}
+              </tr>
+              {failures.length ? (
+                <tr className={className}>
+                  <td colSpan={columns.length}>
+                    {failures.map(({ text, broken }) => (
+                      <p key={text}>{broken ? <strong>{text}</strong> : text}</p>
+                    ))}
+                  </td>
+                </tr>
+              ) : null}
+            </Fragment>
+          );
+        })}
       </ScrollTable>
       <p className="sb-note">{NOTE}</p>
     </figure>

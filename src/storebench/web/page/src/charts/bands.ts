@@ -68,44 +68,20 @@ type Encoding = NonNullable<Extract<Layer, { mark: unknown }>["encoding"]>;
 const LABELLED = 5;
 const LINE_HEIGHT = 14;
 
-/**
- * Return the layers of the stretches, which belong behind the curves: a pale area, an edge at both ends, and a label. The labels name the
- * cells, because a colour alone does not tell stretches apart for all readers. `last`: the largest second of the curves. The
- * edges have dashes if the curves have dashes.
- */
-export function bandLayers(
-  { title, stretches }: Bands,
-  marks: BandMark[],
-  last: number,
-  theme: Theme,
-  x: (field: string) => Encoding["x"],
-  { color, ...dashed }: Pick<Encoding, "color" | "strokeDash">,
-): Layer[] {
+/** The encodings of a stretch, which are those of its cell's curve. */
+type Encodings = { x: (field: string) => Encoding["x"] } & Pick<Encoding, "color" | "strokeDash">;
+
+/** Return the layers of the stretches behind the curves: a pale area with an edge at both ends, which has dashes if the curve has them. */
+export function bandLayers({ title }: Bands, marks: BandMark[], { x, color, ...dashed }: Encodings): Layer[] {
   const values = marks.map((of) => ({
     ...of,
     stretch: `${figureIn("s", of.from)} to ${figureIn("s", of.to)}`,
   }));
-  const label = (name: string, late: boolean) => {
-    const text = [title, name].filter(Boolean).join(": ");
-    return late ? `${text} ▸` : `▸ ${text}`;
-  };
-  const labels = [...values]
-    .sort((one, other) => one.from - other.from)
-    .slice(0, stretches.length > LABELLED ? 1 : LABELLED)
-    .map(({ from, label: name }) => {
-      // a label beside a late stretch would exceed the chart
-      const late = from > last / 2;
-      return {
-        from,
-        late,
-        text: label(stretches.length > 1 && stretches.length <= LABELLED ? name : "", late),
-      };
-    });
   return [
     {
       name: "band",
       data: { values },
-      mark: { type: "rect" as const, opacity: 0.14 },
+      mark: { type: "rect", opacity: 0.14 },
       encoding: {
         x: x("from"),
         x2: { field: "to" },
@@ -119,19 +95,48 @@ export function bandLayers(
       mark: { type: "rule" as const, strokeWidth: 1, opacity: 0.8 },
       encoding: { x: x(end), color, ...dashed },
     })),
-    ...labels.map(({ late, ...of }, row) => ({
-      name: `band_text_${row}`,
-      data: { values: [of] },
-      mark: {
+  ];
+}
+
+/**
+ * Return the layers of the labels of stretches, which belong before the curves. They name the cells, because a colour alone does not tell
+ * stretches apart for all readers. `last`: the largest second of the curves.
+ */
+export function bandLabels(
+  { title }: Bands,
+  marks: BandMark[],
+  last: number,
+  theme: Theme,
+  { x }: Pick<Encodings, "x">,
+): Layer[] {
+  const named = marks.length > 1 && marks.length <= LABELLED;
+  return [...marks]
+    .sort((one, other) => one.from - other.from)
+    .slice(0, named ? LABELLED : 1)
+    .flatMap(({ from, label }, row) => {
+      const text = named ? `${title}: ${label}` : title;
+      // a label beside a late stretch would exceed the chart
+      const late = from > last / 2;
+      const mark = {
         type: "text" as const,
         fontSize: 12,
-        color: theme.text,
         align: late ? ("right" as const) : ("left" as const),
         baseline: "top" as const,
         dx: late ? -3 : 3,
-      },
-      // below the label of the time before the measurement
-      encoding: { x: x("from"), y: { value: LINE_HEIGHT * (row + 1) + 2 }, text: { field: "text" } },
-    })),
-  ];
+      };
+      const layer = {
+        data: { values: [{ from, text: late ? `${text} ▸` : `▸ ${text}` }] },
+        // below the label of the time before the measurement
+        encoding: { x: x("from"), y: { value: LINE_HEIGHT * (row + 1) + 2 }, text: { field: "text" } },
+      };
+      return [
+        // a text over curves is legible with an edge of the background
+        {
+          ...layer,
+          name: `band_ground_${row}`,
+          mark: { ...mark, stroke: theme.ground, strokeWidth: 4, opacity: 0.8 },
+        },
+        { ...layer, name: `band_text_${row}`, mark: { ...mark, color: theme.text } },
+      ];
+    });
 }

@@ -7,7 +7,7 @@ import { linkTargetOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
 import { axisTexts, figureIn } from "../model/units";
 import type { Theme } from "../ui/theme";
-import { type Bands, bandColumns, bandLayers, type Layer } from "./bands";
+import { type Bands, bandColumns, bandLabels, bandLayers, type Layer } from "./bands";
 import { coloured, frame, niceTicks, quantity, tens, ticked } from "./frame";
 
 /** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
@@ -221,9 +221,7 @@ export function curveSpec(
   ];
   const main: Layers = {
     layer: [
-      ...(bands && stretches.length
-        ? bandLayers(bands, stretches, most, theme, x, { color, ...dashed })
-        : []),
+      ...(bands && stretches.length ? bandLayers(bands, stretches, { x, color, ...dashed }) : []),
       {
         name: "shade",
         data: { values: begin.map((seconds) => ({ from: 0, seconds })) },
@@ -281,6 +279,7 @@ export function curveSpec(
           tooltip,
         },
       },
+      ...(bands && stretches.length ? bandLabels(bands, stretches, most, theme, { x }) : []),
       {
         // a broad invisible line, which the mouse reaches easily
         name: "reach",
