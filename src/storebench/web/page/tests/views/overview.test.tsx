@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Ranking, Run } from "../../src/api/types";
 import { changed } from "../../src/model/choice";
 import { pairOf, repeatOf, summaryOf } from "../../src/model/overview";
+import { loadOthers } from "../../src/views/overview/load";
 import { OverviewView } from "../../src/views/overview/OverviewView";
-import { BULK, RUN } from "../data";
+import { BULK, RUN, WRITE } from "../data";
 import { line, OPEN, RANKING, SLOWER } from "../rankingData";
 
 const said = (changes: Partial<Ranking>) => {
@@ -156,6 +157,21 @@ describe("the overview", () => {
     expect(bars().querySelector(".sb-best")).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: "cannot tell" }));
     expect(screen.getByRole("status").textContent).toBe("too noisy: about 14 runs would do.");
+  });
+
+  it.each([
+    [{}, []],
+    [{ executors: ["1"] }, []],
+    [{ executors: ["1", "2"] }, ["tidy"]],
+  ])("asks for an operation of some cells only if such cells were measured: %j", async (offered, loaded) => {
+    const tidy = { ...WRITE, name: "tidy", where: { executors: ["2"] } };
+    rankings = { tidy: { ...RANKING, operation: "tidy" } };
+    const study = { ...BULK, operations: [WRITE, tidy] };
+    const others = await loadOthers(
+      { study, ranking: { ...RANKING, offered } },
+      new AbortController().signal,
+    );
+    expect(others.map(({ ranking }) => ranking.operation)).toEqual(loaded);
   });
 
   it("suggests to repeat what is undecided, and else to compare or to start", async () => {

@@ -1,6 +1,7 @@
 import { get, Problem } from "../../api/api";
 import { begin } from "../../api/loading";
 import { studyNamed } from "../../api/study";
+import type { Ranking, Study } from "../../api/types";
 import { metricsOf, type Ranked } from "../../model/ranking";
 
 export const overviewKey = (study: string) => `overview ${study}`;
@@ -26,11 +27,16 @@ export async function loadRanking(
 /** Begin to load the first ranking of a study, before the page is rendered. */
 export const beginOverview = (study: string) => begin(overviewKey(study), loadRanking(study));
 
+/** Return whether measured cells may have an operation. `where`: the values at which cells have the operation. `offered`: the measured values of each axis. */
+const mayExist = (study: Study, where: Study["operations"][number]["where"], offered: Ranking["offered"]) =>
+  study.axes.every(({ name }) => !where[name] || where[name].some((value) => offered[name]?.includes(value)));
+
 /** Load the rankings of a study's other operations, one after the other, to spare a machine that measures. */
 export async function loadOthers({ study, ranking }: Ranked, signal: AbortSignal): Promise<Ranked[]> {
   const others: Ranked[] = [];
-  for (const { name } of study.operations) {
+  for (const { name, where } of study.operations) {
     if (name === ranking.operation || !metricsOf(study, name).length) continue;
+    if (!mayExist(study, where, ranking.offered)) continue;
     const ranked = await loadRanking(study.name, name, signal);
     if (ranked) others.push(ranked);
   }
