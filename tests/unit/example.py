@@ -37,6 +37,19 @@ STORES = (
     "delta-kernel",
 )
 FIGURES = ("only_s", "rows_per_s", "source_s")
+# An axis of some stores, which a test may add to the study.
+STOP = Axis(
+    name="stop",
+    title="Stop",
+    description="",
+    pattern="none|short",
+    hint="none or short",
+    default=("none",),
+    choices=("none", "short"),
+    grid=("none",),
+    where={"store": ("mongodb", "delta-rs", "elasticsearch")},
+    implied="none",
+)
 STUDY = Study(
     name=NAME,
     title="Example",

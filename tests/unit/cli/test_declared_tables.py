@@ -7,23 +7,11 @@ from rich.console import Console
 
 from storebench.cli.output.overview import print_overview
 from storebench.cli.output.tables import print_tables
-from storebench.study.model import Axis, Metric, Table
+from storebench.study.model import Metric, Table
 from storebench.study.record import StudyRecord
 from tests.unit.cli.test_overview import row
-from tests.unit.example import STUDY
+from tests.unit.example import STOP, STUDY
 
-STOP = Axis(
-    name="stop",
-    title="Stop",
-    description="",
-    pattern="none|short",
-    hint="none or short",
-    default=("none",),
-    choices=("none", "short"),
-    grid=("none",),
-    where={"store": ("mongodb", "delta-rs", "elasticsearch")},
-    implied="none",
-)
 RECORD = StudyRecord.of(
     replace(
         STUDY,

@@ -8,23 +8,11 @@ from storebench.errors import SpecError
 from storebench.results.database.measurements import scalars_of
 from storebench.results.ranking.choice import ANY, Question
 from storebench.results.ranking.rank import ranking_of
-from storebench.study.model import Axis, Chart, Metric, Table
+from storebench.study.model import Chart, Metric, Table
 from storebench.study.record import StudyRecord
-from tests.unit.example import NAME, STUDY, cell
+from tests.unit.example import NAME, STOP, STUDY, cell
 from tests.unit.results.test_ranking import Recorded, places, reasons, repeated, row
 
-STOP = Axis(
-    name="stop",
-    title="Stop",
-    description="",
-    pattern="none|short",
-    hint="none or short",
-    default=("none",),
-    choices=("none", "short"),
-    grid=("none",),
-    where={"store": ("mongodb", "elasticsearch", "delta-rs")},
-    implied="none",
-)
 METRICS = (*STUDY.metrics, Metric("again_s", "until it works again"), Metric("lost", "lost"))
 RECORD = StudyRecord.of(
     replace(
