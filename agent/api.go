@@ -222,7 +222,7 @@ func readLimits(request *http.Request) (limits, error) {
 	return read, read.check()
 }
 
-// readBody reads a JSON object into `target`, which stays as it is if the body is empty.
+// readBody reads a JSON object into `target`. An empty body does not change `target`.
 func readBody(request *http.Request, target any, example string) error {
 	body, err := io.ReadAll(io.LimitReader(request.Body, maxBody+1))
 	if err != nil {

@@ -101,7 +101,7 @@ func (a *api) startLater(asked fault, end stopped, err error) (effect, error) {
 	return effect{began: end.signalled, ended: time.Now(), exitCode: &end.ExitCode}, err
 }
 
-// pause stops all processes of the server, and continues them when the fault's time is over or the container is told to end.
+// pause stops all processes of the server, and continues them when the fault's time is over or the container gets TERM.
 func (a *api) pause(asked fault) (done effect, err error) {
 	pid, err := a.server.running()
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *api) pause(asked fault) (done effect, err error) {
 	return done, err
 }
 
-// fillDisk fills the file system of the data, and empties it when the fault's time is over or the container is told to end.
+// fillDisk fills the file system of the data, and frees the space when the fault's time is over or the container gets TERM.
 func (a *api) fillDisk(asked fault) (done effect, err error) {
 	if err = a.needData(); err != nil {
 		return done, err

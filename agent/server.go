@@ -132,7 +132,7 @@ func (s *server) running() (pid int, err error) {
 	return s.current()
 }
 
-// rest waits, but not longer than until the agent is told to end.
+// rest waits for `duration`, or until the end of the agent begins.
 func (s *server) rest(duration time.Duration) { closedWithin(s.leaving, duration) }
 
 // await waits until the server answers. It fails if the server ends first, or after the timeout.

@@ -27,7 +27,7 @@ VALUES = ({True: True, False: False}, {True: "on", False: "off"})  # of a switch
 
 
 class Key(NamedTuple):
-    """What the runs measure with a switch on and off."""
+    """Name an operation of a store at a batch, which runs measure with the switch on and off."""
 
     store: str
     batch: str

@@ -1,4 +1,4 @@
-"""What MongoDB and Cassandra guarantee of acknowledged writes under a fault, at each consistency."""
+"""Test the guarantees of MongoDB and Cassandra for acknowledged writes under a fault, at each consistency."""
 
 from types import SimpleNamespace
 

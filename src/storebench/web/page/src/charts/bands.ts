@@ -68,7 +68,7 @@ type Encoding = NonNullable<Extract<Layer, { mark: unknown }>["encoding"]>;
 const LABELLED = 5;
 const LINE_HEIGHT = 14;
 
-/** The encodings of a stretch, which are those of its cell's curve. */
+/** The encodings of a stretch: the same as of its cell's curve. */
 type Encodings = { x: (field: string) => Encoding["x"] } & Pick<Encoding, "color" | "strokeDash">;
 
 /** Return the layers of the stretches behind the curves: a pale area with an edge at both ends, which has dashes if the curve has them. */
