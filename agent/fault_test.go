@@ -157,16 +157,22 @@ func TestPauseContinuesThoughTheClientHangsUp(t *testing.T) {
 	}
 }
 
-func TestEndOfTheContainerContinuesAPausedServer(t *testing.T) {
-	handler, pids := startFamily(t)
+// endContainerDuring asks for a fault of an hour, sends TERM when the fault has its effect, and checks that the agent answers with 503.
+func endContainerDuring(t *testing.T, handler *api, name string, hasEffect func() bool) {
+	t.Helper()
 	signals := make(chan os.Signal, 1)
-	defer close(signals)
+	t.Cleanup(func() { close(signals) })
 	go handler.server.forward(signals)
 	going := make(chan answered)
-	go func() { going <- ask(t, handler, "POST", "/v1/fault", `{"fault": "pause", "for_s": 3600}`) }()
-	wait(t, "all processes pause", func() bool { return states(pids) == "TTT" })
+	go func() { going <- ask(t, handler, "POST", "/v1/fault", `{"fault": "`+name+`", "for_s": 3600}`) }()
+	wait(t, "the "+name+" has its effect", hasEffect)
 	signals <- syscall.SIGTERM
 	(<-going).fails(t, 503, "the container is about to end")
+}
+
+func TestEndOfTheContainerContinuesAPausedServer(t *testing.T) {
+	handler, pids := startFamily(t)
+	endContainerDuring(t, handler, "pause", func() bool { return states(pids) == "TTT" })
 	if found := states(pids); strings.Contains(found, "T") {
 		t.Errorf("the processes are %s, expected none to be paused", found)
 	}
@@ -182,14 +188,7 @@ func TestEndOfTheContainerContinuesAPausedServer(t *testing.T) {
 
 func TestEndOfTheContainerWhileTheServerIsDown(t *testing.T) {
 	handler, pids := startFamily(t)
-	signals := make(chan os.Signal, 1)
-	defer close(signals)
-	go handler.server.forward(signals)
-	going := make(chan answered)
-	go func() { going <- ask(t, handler, "POST", "/v1/fault", `{"fault": "kill", "for_s": 3600}`) }()
-	wait(t, "all processes end", func() bool { return states(pids) == "ZZZ" && !hasChildren() })
-	signals <- syscall.SIGTERM
-	(<-going).fails(t, 503, "the container is about to end")
+	endContainerDuring(t, handler, "kill", func() bool { return states(pids) == "ZZZ" && !hasChildren() })
 	if end := <-handler.server.left; !end.asked {
 		t.Errorf("the agent ends with %+v, expected an end that was asked for", end)
 	}
