@@ -35,7 +35,7 @@ class Batch:
     rows: int
     sent_s: float  # the first sending
     acknowledged_s: float
-    sendings: int
+    again: bool  # an earlier sending has failed
 
     @property
     def time_s(self) -> float:
@@ -68,21 +68,22 @@ class WriteUnderFault:
 
     def _sent(self, batch: Sequence[Any]) -> Batch:
         """Send a batch until it is acknowledged."""
-        sent_s, sendings = time.monotonic(), 0
+        sent_s, again = time.monotonic(), False
         while True:
             try:
-                if sendings:
+                if again:
                     self._store.reconnect()
-                sendings += 1
-                self._store.send(batch, again=sendings > 1)
+                self._store.send(batch, again=again)
                 break
             except StorebenchError as error:
                 if time.monotonic() - sent_s > AGAIN_FOR_S:
                     raise
-                print(f"batch {len(self._batches) + 1} is sent again: {error}", flush=True)
+                if not again:
+                    print(f"batch {len(self._batches) + 1} is sent again: {error}", flush=True)
+                again = True
                 time.sleep(PAUSE_S)
         began_s = self._began_s
-        return Batch(len(batch), sent_s - began_s, time.monotonic() - began_s, sendings)
+        return Batch(len(batch), sent_s - began_s, time.monotonic() - began_s, again)
 
     def heal(self) -> None:
         """Wait until the store answers after the fault. Raises FaultFailed, or the store's error after HEALED_WITHIN_S."""
@@ -114,7 +115,7 @@ class WriteUnderFault:
 
     def _reported(self, fault: Happened) -> str:
         """Record the figures of the batches. Return a sentence about them."""
-        attempt, again = self._attempt, sum(batch.sendings > 1 for batch in self._batches)
+        attempt, again = self._attempt, sum(batch.again for batch in self._batches)
         attempt.metric("fault_from_s", fault.began_s)
         attempt.metric("fault_to_s", fault.healed_s)
         attempt.metric("fault_skew_s", fault.skew_s)

@@ -225,7 +225,7 @@ def test_a_delay_is_beyond_the_usual_time_of_a_batch():
     times_s = (1, 1.5, 1, 4, 1.2, 2)
     batches, now_s = [], 0.0
     for time_s in times_s:
-        batches.append(Batch(10, now_s, now_s + time_s, 1))
+        batches.append(Batch(10, now_s, now_s + time_s, again=False))
         now_s += time_s
     assert delays(batches, began_s=4.0) == (3.0, 4.0)
     assert delays(batches, began_s=20.0) == (0.0, 0)
