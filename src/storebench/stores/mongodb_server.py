@@ -97,7 +97,7 @@ def promise(
     acknowledgement loses up to 100 ms of writes with its memory (MongoDB's manual, Journaling). `several`: a replica set or shards.
     `majority`: a majority of the members has acknowledged.
     """
-    if several and not majority:
+    if (several and not majority) or durability.kind == "none":
         return None
     if fault == "pause" and not several:
         return "a paused server keeps its memory"
