@@ -65,6 +65,7 @@ def test_a_synced_write_is_guaranteed_and_a_later_sync_only_under_a_pause(server
     [
         ({"j": True}, {}, {"kill", "pause", "restart"}),
         ({"j": False}, {}, {"pause", "restart"}),
+        ({"w": 0}, {}, set()),
         ({"j": True}, {"setName": "rs"}, set()),
         ({"w": "majority", "j": True}, {"setName": "rs"}, {"kill", "pause", "restart"}),
     ],
