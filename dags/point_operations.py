@@ -6,7 +6,21 @@ from storebench.stores.point_operations.claims import CLAIMS
 from storebench.stores.point_operations.load_plan import LOADS, PARAMS
 from storebench.study.faults import METRICS as OF_FAULTS
 from storebench.study.faults import axis_of_faults
-from storebench.study.model import CPU_S, MEMORY, Axis, Better, Chart, Merge, Metric, Operation, Preset, Study
+from storebench.study.model import (
+    CPU_S,
+    MEMORY,
+    Axis,
+    Band,
+    Better,
+    Chart,
+    Merge,
+    Metric,
+    Operation,
+    Preset,
+    Study,
+    Table,
+)
+from storebench.study.reserved import FAULT
 from storebench.study.several_pods import several_pods
 
 STORES = ("mongodb", "cassandra")
@@ -117,7 +131,13 @@ OF_MIXES = tuple(
         Metric(f"{kind}_latency_s", f"latency of the {kind}s of a mix", kind="histogram"),
     )
 )
-CHARTS_OF_FAULTS = ("lost_acknowledged", "unavailable_s", "recover_s", "p99_during_s", "p99_after_s")
+# The metrics of the table of faults. Charts show two of them.
+TABLE_OF_FAULTS = (
+    *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "recover_s"),
+    *("p99_before_s", "p99_during_s", "p99_after_s"),
+)
+CHARTS_OF_FAULTS = ("unavailable_s", "recover_s")
+FAULT_BAND = Band("fault_from_s", "fault_to_s", "fault")
 # Of charts: the metric with the end of the warm-up, the series of users, and the parameter with the limit of a ramp's latency.
 BEGIN, USERS, SLO = "measured_from_s", "each_second_users", "slo_ms"
 PROVISIONED = {"stores": ["mongodb@rest", "cassandra@rest"], "consistency": ["one"], "clients": ["rest"]}
@@ -181,19 +201,20 @@ on the study's page in the documentation lists the differences from the original
     charts=(
         Chart("operations_per_s", colour="store"),
         Chart("max_operations_per_s", colour="store"),
-        Chart("each_second_operations_per_s", "store", since=BEGIN, beside=USERS),
+        Chart("each_second_operations_per_s", "store", since=BEGIN, beside=USERS, band=FAULT_BAND),
         Chart("latency_s", colour="store", limit=SLO),
         Chart("p95_s", colour="store"),
         Chart("p99_s", colour="store"),
-        Chart("each_second_p95_s", "store", since=BEGIN, beside=USERS),
-        Chart("each_second_p99_s", "store", limit=SLO, since=BEGIN, beside=USERS),
-        Chart("each_second_errors", "store", since=BEGIN, beside=USERS),
+        Chart("each_second_p95_s", "store", since=BEGIN, beside=USERS, band=FAULT_BAND),
+        Chart("each_second_p99_s", "store", limit=SLO, since=BEGIN, beside=USERS, band=FAULT_BAND),
+        Chart("each_second_errors", "store", since=BEGIN, beside=USERS, band=FAULT_BAND),
         Chart("capacity_per_s", "store", ("read", "write")),
         Chart("each_step_p99_s", "store", ("read", "write"), over="each_step_operations_per_s", limit=SLO),
         *(Chart(name, "fault", ("read", "write")) for name in CHARTS_OF_FAULTS),
         Chart(CPU_S.name, colour="store"),
         Chart(MEMORY.name, colour="store"),
     ),
+    tables=(Table("Faults", FAULT, TABLE_OF_FAULTS, ("read", "write")),),
     params={**PARAMS, **FAULT_PARAMS},
     presets=PRESETS,
     method_version=2,

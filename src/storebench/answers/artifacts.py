@@ -105,6 +105,7 @@ def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> li
     for group in grouped(rows):
         histograms: dict[str, list[histogram.Histogram]] = {}
         series: dict[str, list[tuple[float, float]]] = {}
+        series_of = None
         counted = [row for row in group if counts(row) and row["attempt_id"] in of_attempts]
         for row in counted:
             for artifact in of_attempts[row["attempt_id"]]:
@@ -112,6 +113,7 @@ def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> li
                 if "counts" in content:
                     histograms.setdefault(name, []).append(content)
                 elif row["attempt_id"] in typical:
+                    series_of = row["attempt_id"]
                     series[name] = list(zip(content["at_s"], content["values"], strict=True))
         if counted:
             entries.append(
@@ -121,6 +123,7 @@ def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> li
                     n=len(counted),
                     percentiles={name: histogram.curve(contents) for name, contents in histograms.items()},
                     series=series,
+                    series_of=series_of,
                 )
             )
     return entries

@@ -144,3 +144,6 @@ class CellArtifacts(CellName):
     series: dict[str, list[tuple[float, float]]] = Field(
         description="Pairs of seconds since the operation began and value by metric, of the attempt with the total nearest to the median"
     )
+    series_of: uuid.UUID | None = Field(
+        description="The attempt with the total nearest to the median, which has the series; None if no attempt has series"
+    )

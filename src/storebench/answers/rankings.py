@@ -74,7 +74,14 @@ class Exclusion(Answer):
     """A reason to exclude a cell."""
 
     reason: Literal[
-        "floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"
+        "floor",
+        "client-bound",
+        "service-bound",
+        "unlike",
+        "disturbed",
+        "not verified",
+        "not reported",
+        "elsewhere",
     ]
     text: str
 

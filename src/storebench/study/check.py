@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from storebench.errors import SpecError, did_you_mean, unknown
+from storebench.errors import SpecError, did_you_mean
 from storebench.fields import Field
-from storebench.servers.sizes import FIELDS as SIZES
 from storebench.stores.base import CLIENT as NAME_OF_STORE
-from storebench.study.claim import Claim
-from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, POD, STORE, SUFFIXES, TABLES
+from storebench.study.claim import problems_of_claim
+from storebench.study.reserved import CLIENT, COLUMNS, DROP, OPERATION, STORE, SUFFIXES, TABLES
 
 if TYPE_CHECKING:
-    from storebench.study.model import Axis, Study
+    from storebench.study.model import Axis, Band, Study
 
 # Each view of a study is named by the study's name and one of SUFFIXES. Postgres cuts names after 63 characters.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,54}")
@@ -54,8 +53,9 @@ def problems(study: Study, common: Collection[str]) -> Iterable[str]:
     yield from _of_columns(study)
     yield from _of_operations(study)
     yield from _of_charts(study, common)
+    yield from _of_tables(study, common)
     for claim in study.claims:
-        mistakes = dict.fromkeys(_of_claim(study, claim, common))
+        mistakes = dict.fromkeys(problems_of_claim(study, claim, common))
         yield from (f"the claim {claim.text!r}: {problem}" for problem in mistakes)
     texts = Counter(claim.text for claim in study.claims)
     yield from (f"the claim {text!r} is there twice" for text, n in texts.items() if n > 1)
@@ -248,6 +248,7 @@ def _of_operations(study: Study) -> Iterable[str]:
 
 
 def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
+    """Yield the mistakes in a study's charts. `common`: names of the metrics that every attempt has."""
     metrics = {*(metric.name for metric in study.metrics), *common}
     operations = {operation.name for operation in study.operations}
     reported = {*common, *(name for operation in study.operations for name in operation.metrics)}
@@ -282,89 +283,45 @@ def _of_charts(study: Study, common: Collection[str]) -> Iterable[str]:
         )
         if chart.since and (chart.metric not in series or chart.since not in metrics - series):
             yield f"a chart of {chart.metric!r} has since={chart.since!r}: the time before needs a series, and a metric that is a number{_near(chart.since, metrics)}"
+        if chart.band:
+            yield from _of_band(chart.metric, chart.over, chart.band, series, metrics)
         if chart.limit and chart.limit not in study.params:
             yield f"a chart of {chart.metric!r} has the limit {chart.limit!r}, which is no parameter of its runs{_near(chart.limit, study.params)}"
 
 
-def _of_claim(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:
-    if not (claim.a or claim.b):
-        if not claim.elsewhere:
-            yield "it names no cells: give `a` and `b`, or say `elsewhere` why nothing here can test it"
-        return
-    if not (claim.a and claim.b):
-        yield f"only the side {'a' if claim.a else 'b'} names cells"
-    if twice := sorted(claim.apart() & {*claim.both}):
-        yield f"`both` and a side name {', '.join(twice)}"
-    if dataset := sorted({"rows", "seed"} & claim.apart()):
-        yield f"{', '.join(dataset)}: both sides must have the same dataset; name it in `both`"
-    sides = claim.side("a"), claim.side("b")
-    alike = [place for place in claim.a if place in claim.b]
-    if all(set(sides[0][place]) & set(sides[1][place]) for place in alike):
-        yield "both sides may be the same cells: no place has other values in `a` than in `b`"
-    for place, values in dict.fromkeys((*sides[0].items(), *sides[1].items())):
-        yield from _of_place(study, place, values)
-    yield from _of_ratio(study, claim, common)
+def _of_band(
+    metric: str, over: str, band: Band, series: Collection[str], metrics: Collection[str]
+) -> Iterable[str]:
+    if metric not in series or over:
+        yield f"a chart of {metric!r} has a band: this needs a series over time"
     yield from (
-        f"it says which server is meant by {name!r}, which is no store"
-        for name in claim.servers
-        if name not in study.stores
+        f"a chart of {metric!r}: {end} of its band is {name!r}, which is no metric that is a number{_near(name, metrics)}"
+        for end, name in (("begin", band.begin), ("end", band.end))
+        if name not in metrics or name in series
     )
 
 
-def _of_place(study: Study, place: str, values: Sequence[str]) -> Iterable[str]:
-    """Yield the values that a place of a claim cannot have."""
-    if not values:
-        yield f"it has no value of {place}"
-    axes = {axis.name: axis for axis in study.axes}
-    if place in axes:
-        for value in values:
-            try:
-                axes[place].check(value)
-            except SpecError as error:
-                yield str(error)
-        return
-    known: Collection[str] | None = None
-    if place == STORE:
-        known, values = study.stores, [value.partition("@")[0] for value in values]
-    elif place == OPERATION:
-        known = [operation.name for operation in study.operations]
-    elif place == CLIENT:
-        known = study.clients
-    elif place in ("rows", "seed"):
-        yield from (f"{place} is a number, not {value!r}" for value in values if not value.isdecimal())
-    elif place not in (params := {*study.params_and_options(), *SIZES, *POD}):
-        yield str(unknown("place", place, [STORE, CLIENT, OPERATION, "rows", "seed", *axes, *sorted(params)]))
-    if known is not None:
-        yield from (str(unknown(place, value, known)) for value in values if value not in known)
-
-
-def _of_ratio(study: Study, claim: Claim, common: Collection[str]) -> Iterable[str]:
-    """Yield the mistakes in a claim's metric and in its region of ratios."""
-    operations = {operation.name: operation for operation in study.operations}
-    named = [
-        operations[name]
-        for name in dict.fromkeys((*claim.side("a").get(OPERATION, ()), *claim.side("b").get(OPERATION, ())))
-        if name in operations
-    ]
-    if not (claim.side("a").get(OPERATION) and claim.side("b").get(OPERATION)):
-        yield "it names no operation"
-    if not claim.metric and len({operation.ranked_by for operation in named}) > 1:
-        yield "its operations are ranked by different metrics: name the metric"
-    scalars = {metric.name for metric in study.metrics if metric.kind == "scalar"}
-    for operation in named if claim.metric and claim.metric not in common else ():
-        reported = [name for name in operation.metrics if name in scalars]
-        if claim.metric not in reported:
-            yield f"{unknown('metric', claim.metric, [*reported, *common])}"
-    low, high = claim.at_least, claim.at_most
-    if low is None and high is None:
-        if not claim.elsewhere:
-            yield "it has no region of ratios: give `at_least`, `at_most` or both"
-    elif min(bound for bound in (low, high) if bound is not None) <= 0:
-        yield "a bound of its region is not above 0"
-    elif low is not None and high is not None and low > high:
-        yield f"its region is empty: at_least {low:g} is above at_most {high:g}"
-    if claim.fewest is not None and not 1 <= claim.fewest <= len(list(claim.cases())):
-        yield f"fewest is {claim.fewest}, and it names {len(list(claim.cases()))} cases"
+def _of_tables(study: Study, common: Collection[str]) -> Iterable[str]:
+    """Yield the mistakes in a study's tables. `common`: names of the metrics that every attempt has."""
+    scalars = {*(metric.name for metric in study.metrics if metric.kind == "scalar"), *common}
+    operations = [operation.name for operation in study.operations]
+    axes = [axis.name for axis in study.axes]
+    for table in study.tables:
+        what = f"the table {table.title!r}"
+        if not table.metrics:
+            yield f"{what} has no metric"
+        if table.axis not in axes:
+            yield f"{what} is of {table.axis!r}, which is no axis{_near(table.axis, axes)}"
+        yield from (
+            f"{what} has {name!r}, which is no metric that is a number{_near(name, scalars)}"
+            for name in table.metrics
+            if name not in scalars
+        )
+        yield from (
+            f"{what} is of {name!r}, which is no operation{_near(name, operations)}"
+            for name in table.operations
+            if name not in operations
+        )
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -160,6 +160,15 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Band:
+    """A stretch of time that a chart of a series shades for each cell, between two moments of the attempt whose series is drawn."""
+
+    begin: str  # the metric with the seconds at which the stretch begins, as the series counts them
+    end: str
+    title: str  # the name of the stretch in the chart
+
+
+@dataclass(frozen=True)
 class Chart:
     """A chart of a metric. Colours and panels separate the values of two places; lines separate store, client and the remaining axes."""
 
@@ -174,6 +183,17 @@ class Chart:
         ""  # for a series: a metric with the seconds until the measurement begins; the time before is shaded
     )
     beside: str = ""  # for a series: another series of the same moments, drawn against a second axis
+    band: Band | None = None  # for a series over time: a stretch of time that is shaded
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of medians: a row for each store, client and value of an axis, and a column for each metric."""
+
+    title: str
+    axis: str
+    metrics: tuple[str, ...]
+    operations: tuple[str, ...] = ()  # empty: all operations
 
 
 @dataclass(frozen=True)
@@ -203,6 +223,7 @@ class Study(Planning):
     operations: tuple[Operation, ...]
     metrics: tuple[Metric, ...]  # the study's own metrics, without COMMON
     charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
     axes: tuple[Axis, ...] = ()
     dataset: Dataset | None = None
     rows: int = 1  # the default number of rows of a run

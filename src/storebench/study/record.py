@@ -15,7 +15,7 @@ from storebench.fields import field_of
 from storebench.stores.base import Store, TypicalTime, connection_named, is_server, server_named, split
 from storebench.study.claim import Claim
 from storebench.study.dataset import CustomFileRecord, Dataset, DatasetRecord
-from storebench.study.model import Axis, Better, Chart, Kind, Merge, Metric, Operation, Preset, Study
+from storebench.study.model import Axis, Better, Chart, Kind, Merge, Metric, Operation, Preset, Study, Table
 from storebench.study.planned import Planning
 from storebench.study.run_params import RunParams, study_values
 
@@ -136,6 +136,7 @@ class StudyRecord(Planning, Record):
     axes: tuple[Axis, ...] = ()
     stores: tuple[StoreRecord, ...] = ()
     charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
     params: tuple[ParamRecord, ...] = Field(
         default=(), description="The parameters of the study's runs, including the options of its stores"
     )
@@ -160,6 +161,7 @@ class StudyRecord(Planning, Record):
             axes=study.axes,
             stores=tuple(StoreRecord.of(study.store(name), name) for name in study.stores),
             charts=study.charts,
+            tables=study.tables,
             params=tuple(
                 ParamRecord(name=name, title=field.title, description=field.text, rules=field.rules())
                 for name, field in study.params_and_options().items()

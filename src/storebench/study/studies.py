@@ -14,13 +14,14 @@ from storebench.errors import SpecError, did_you_mean, unknown
 from storebench.stores.base import Pod
 from storebench.study.claim import Claim
 from storebench.study.dataset import CustomFile, Dataset
-from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import Axis, Band, Chart, Metric, Operation, Preset, Study, Table
 
 MARK = "study_dag"  # the function that only a study's file calls
 CHECKOUT_DAGS = Path(__file__).resolve().parents[3] / "dags"
 PARTS = (
     Study,
     Axis,
+    Band,
     Chart,
     Claim,
     Dataset,
@@ -29,6 +30,7 @@ PARTS = (
     Operation,
     Pod,
     Preset,
+    Table,
 )  # the classes whose values a study's file makes
 UNKNOWN_FIELD = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 

@@ -27,6 +27,7 @@ def test_a_series_is_of_the_typical_attempt():
     rows = [row(repeat=number) for number in (1, 2, 3)]
     (found,) = artifacts_answer(rows, [rate(one, one["repeat"]) for one in rows])
     assert (found.series, found.percentiles) == ({"rate_per_s": [(0.5, 2), (1.5, 4)]}, {})
+    assert found.series_of == rows[1]["attempt_id"]
 
 
 def test_cells_without_any_are_excluded():

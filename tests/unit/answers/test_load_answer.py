@@ -21,7 +21,8 @@ from tests.unit.answers.test_figures import row
 PAGE = Path(__file__).parents[3] / "src" / "storebench" / "web" / "page" / "tests"
 FILE = PAGE / "load.json"
 CELL = "point_operations/mongodb/direct/load=closed/rows=1000/seed=7"
-METRICS = ("measured_from_s", "latency_s", "each_second_p99_s", "each_second_users")
+FAULT = {"fault_from_s": 3.0, "fault_to_s": 3.5}
+METRICS = ("measured_from_s", *FAULT, "latency_s", "each_second_p99_s", "each_second_users")
 CHARTS = ("latency_s", "each_second_p99_s")
 
 
@@ -33,6 +34,7 @@ def answer():
         "description": "",
         "operations": [replace(study.operations[1], metrics=METRICS)],
         "metrics": [metric for metric in study.metrics if metric.name in METRICS],
+        "tables": [],
         "charts": [chart for chart in study.charts if chart.metric in CHARTS],
         "params": [param for param in record.params if param.name == "slo_ms"],
         "stores": [store for store in record.stores if store.name == "mongodb"],
@@ -43,7 +45,7 @@ def answer():
         **named(CELL),
         attempt_id=uuid.UUID(int=1),
         metric="p99_s",
-        metrics={"measured_from_s": 2.5},
+        metrics={"measured_from_s": 2.5, **FAULT},
         machine=Machine(cpus=2, cpu_model="Example 9", memory_gib=24),
         parameters=measured_with(study, "mongodb", cell_values(study, {})),
     )

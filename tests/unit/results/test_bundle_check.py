@@ -92,8 +92,8 @@ def test_the_record_of_the_projects_bundle_is_read_without_a_loss(example):
         assert later == ["", True], "which the bundle's version did not record"
         store["limit"] = store.pop("floor")  # the name in the bundle
     for chart in told["charts"]:
-        later = [chart.pop(name) for name in ("limit", "since", "beside")]
-        assert later == ["", "", ""], "which the bundle's version did not record"
+        later = [chart.pop(name) for name in ("limit", "since", "beside", "band")]
+        assert later == ["", "", "", None], "which the bundle's version did not record"
     assert {axis.pop("implied") for axis in told["axes"]} == {""}, "which the bundle's version did not record"
     assert {metric.pop("merge") for metric in told["metrics"]} == {None}, "nor this"
     assert [operation.pop("where") for operation in told["operations"]] == [{}, {}], "nor this"

@@ -75,9 +75,14 @@ class Recorded:
     def study(self, name):
         return StudyRecord.of(STUDY).model_copy(update={"name": name})
 
-    def cells_of_study(self, study, operation):
-        measured = {one["cell_key"] for one in self.rows if one["operation"] == operation}
-        return [{"key": key, "measured": key in measured} for key in sorted({*measured, *self.tried})]
+    def cells_of_study(self, study, operation, metric=None):
+        of_operation = [one for one in self.rows if one["operation"] == operation]
+        measured = {one["cell_key"] for one in of_operation}
+        reported = {one["cell_key"] for one in of_operation if value_of(one, metric) is not None}
+        return [
+            {"key": key, "measured": key in measured, "reported": key in reported}
+            for key in sorted({*measured, *self.tried})
+        ]
 
     def compared_at(self, keys, operation, metric):
         return [

@@ -236,6 +236,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "axes",
         "stores",
         "charts",
+        "tables",
         "params",
         "dataset",
         "rows",
@@ -281,6 +282,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
             "operations": [],
             "panel": "operation",
             **dict.fromkeys(("over", "limit", "since", "beside"), ""),
+            "band": None,
         }
     ]
     assert found["params"][0] == {

@@ -22,7 +22,7 @@ from storebench.fields import integer
 from storebench.stores.base import Pod
 from storebench.study.claim import Claim
 from storebench.study.dataset import FILE, FILE_FIELD, Dataset, CustomFile
-from storebench.study.model import Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import Axis, Band, Chart, Metric, Operation, Preset, Study, Table
 
 CHANGES = {changes!r}
 
@@ -84,8 +84,11 @@ STUDY = made(
             limit="depth",
             since="put_s",
             beside="done_bytes",
+            band=None,
         ),
+        Chart("done_bytes", "store", ("put",), band=made(Band, begin="put_s", end="get_s", title="stretch")),
     ),
+    tables=(made(Table, title="By size", axis="size", metrics=("put_s", "get_s"), operations=("put",)),),
     axes=(AXIS,),
     dataset=made(
         Dataset,
@@ -167,10 +170,11 @@ class Paper(Stone):
 STONE = "from storebench.stores.{study}.paper import Stone\n"
 # Empty, and all right so. Mappings may all be empty.
 EMPTY = {
-    *(("Study", name) for name in ("description", "charts", "claims", "axes", "default_stores")),
+    *(("Study", name) for name in ("description", "charts", "tables", "claims", "axes", "default_stores")),
     *(("Axis", name) for name in ("description", "implied")),
     ("Operation", "needs"),
     *(("Chart", name) for name in ("operations", "panel", "over", "limit", "since", "beside")),
+    ("Table", "operations"),
     *(("Claim", name) for name in ("operation", "metric", "note", "elsewhere")),
     *(("Dataset", name) for name in ("name", "axes")),
     *(("Pod", name) for name in ("command", "arguments")),
@@ -214,6 +218,10 @@ MISSPELT = [
     ("Chart", "limit", "dept", NEAR),
     ("Chart", "since", "put_z", NEAR),
     ("Chart", "beside", "done_byte", NEAR),
+    ("Band", "begin", "put_z", NEAR),
+    ("Table", "axis", "sise", NEAR),
+    ("Table", "metrics", ("put_z",), NEAR),
+    ("Table", "operations", ("puts",), NEAR),
     ("Preset", "params", {"rowz": 10}, NEAR),
     ("Preset", "params", {"rows": "many"}, ""),
     ("Preset", "embedded", {"stores": ["papr"]}, NEAR),

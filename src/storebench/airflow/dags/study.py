@@ -44,6 +44,7 @@ from storebench.planning.doc import cleared, doc_of
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pools
 from storebench.planning.params import MEASURED, check_presets, run_values, sections_of
 from storebench.planning.turns import killed_of
+from storebench.results.database.queries import broken_first
 from storebench.results.database.repository import run_id_of
 from storebench.results.runs.gaps import fill_gaps
 from storebench.results.runs.summary import refresh
@@ -108,7 +109,7 @@ def study_dag(study: Study) -> DAG:
             if failed:
                 lines = [
                     f"{row['operation']} {row['cell_key']}: {row['error_kind']}: {row['error']}"
-                    for row in failed[:MOST_NAMED]
+                    for row in broken_first(failed)[:MOST_NAMED]
                 ]
                 more = [f"… and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
                 raise AirflowFailException(

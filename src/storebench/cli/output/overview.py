@@ -1,4 +1,4 @@
-"""Print the overview of a run: a table of its operations, the best first, and at most five sentences."""
+"""Print the overview of a run: a table of its operations, the best first, the study's tables, and at most five sentences."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from storebench.cli.output.sentences import (
     workload_order,
 )
 from storebench.cli.output.table import differing_columns
+from storebench.cli.output.tables import print_tables
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import guarantee_of, metrics_of, scalars_of, value_of
 from storebench.results.database.queries import counts
@@ -47,6 +48,7 @@ def print_overview(
     operations = [record.name for record in study.operations if record.name in tried]
     figures = figures_of(rows, operations, study, fixed)
     _print_table(console, rows, figures, operations, study)
+    print_tables(console, rows, study)
     console.print()
     for line in sentences(rows, figures, larger, results, ranking):
         console.print(line, markup=False, highlight=False)

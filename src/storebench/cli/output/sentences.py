@@ -16,7 +16,7 @@ from storebench.answers.units import NOTHING
 from storebench.cli.output.table import differing_columns, remark
 from storebench.results.database.connection import Row
 from storebench.results.database.measurements import UNKNOWN, guarantee_of, metrics_of, scalars_of, value_of
-from storebench.results.database.queries import counts
+from storebench.results.database.queries import broken_first, counts
 from storebench.results.forecast.fixed import Fixed, FixedParts
 from storebench.results.statistics.intervals import MIN_VALUES, Summary, summarize
 from storebench.study.cell import Cell
@@ -191,8 +191,8 @@ def sentences(
 
 
 def _excluded(rows: Sequence[Row], results: str) -> str:
-    """Say how many attempts do not count, and why the first does not."""
-    excluded = [row for row in rows if not counts(row)]
+    """Say how many attempts do not count, and why the first does not: a broken guarantee if there is one."""
+    excluded = broken_first(row for row in rows if not counts(row))
     if not excluded:
         return ""
     first = excluded[0]

@@ -49,10 +49,22 @@ def metrics_of(study: StudyRecord) -> dict[str, Metric]:
 
 
 def scalars_of(study: StudyRecord, operation: str) -> list[str]:
-    """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last."""
+    """Return the names of an operation's scalar metrics: the ranking metric first, the common metrics of all studies last.
+
+    A metric that no operation lists is reported by some attempts only. The operations of its charts and tables have it.
+    """
     metrics = metrics_of(study)
     names = next((record.metrics for record in study.operations if record.name == operation), ())
-    return [name for name in (*names, *_COMMON) if metrics[name].kind == SCALAR]
+    listed = {name for record in study.operations for name in record.metrics}
+    some = [name for name in shown_of(study, operation) if name not in listed and name not in _COMMON]
+    return [name for name in dict.fromkeys((*names, *some, *_COMMON)) if metrics[name].kind == SCALAR]
+
+
+def shown_of(study: StudyRecord, operation: str) -> list[str]:
+    """Return the names of the metrics that the study's charts and tables show of an operation."""
+    shown = [(chart.metric, chart.operations) for chart in study.charts]
+    shown += [(name, table.operations) for table in study.tables for name in table.metrics]
+    return [name for name, operations in shown if not operations or operation in operations]
 
 
 def better_of(study: StudyRecord, metric: str) -> Better:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from psycopg import sql
 
+from storebench.errors import BrokenPromise
 from storebench.results.database.connection import Row, patient
 from storebench.results.database.measurements import Measurements
 from storebench.results.database.rows import AttemptRow
@@ -67,6 +68,11 @@ def superseded(rows: Iterable[Row]) -> set[uuid.UUID]:
 def verified_rows(rows: Iterable[Attempt]) -> list[Attempt]:
     """Return the attempts that count and have a figure."""
     return [row for row in rows if counts(row) and row["value"] is not None]
+
+
+def broken_first(rows: Iterable[Attempt]) -> list[Attempt]:
+    """Return attempts whose store broke its guarantee first: no failure is graver. The order is otherwise the same."""
+    return sorted(rows, key=lambda row: row["error_kind"] != BrokenPromise.kind)
 
 
 def verified_values(rows: Iterable[Mapping[str, Any]]) -> list[float]:
@@ -244,19 +250,24 @@ class Queries(Runs, Measurements):
             row["parameters"] = known.get(row["parameters_hash"])
         return rows
 
-    def cells_of_study(self, study: str, operation: str) -> list[Row]:
-        """Return the cells with this operation in a visible run: key, and `measured`, whether any attempt was measured."""
+    def cells_of_study(self, study: str, operation: str, metric: str | None = None) -> list[Row]:
+        """Return the cells with this operation in a visible run: key, and `measured`, whether any attempt was measured.
+
+        With `metric`, also `reported`: whether any attempt reported the metric. Only metrics in the view `summary` are known.
+        """
         with self._cursor() as cursor:
             return cursor.execute(
                 "SELECT c.key, EXISTS (SELECT FROM storebench.statistic AS s"
-                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured"
+                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s) AS measured,"
+                " EXISTS (SELECT FROM storebench.statistic AS s"
+                "  WHERE s.cell_key = c.key AND s.operation = %(operation)s AND s.metric = %(metric)s) AS reported"
                 # LIMIT 1 stops at the first run of a cell; EXISTS would plan a full join
                 " FROM storebench.cell AS c CROSS JOIN LATERAL ("
                 "  SELECT true FROM storebench.run_cell AS p JOIN storebench.run AS r ON r.id = p.run_id"
                 "  WHERE p.cell_key = c.key AND %(operation)s = ANY(p.operations) AND p.skipped IS NULL"
                 "   AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)) LIMIT 1) AS seen"
                 " WHERE c.study = %(study)s ORDER BY c.key",
-                {"study": study, "operation": operation, "dag_ids": self.dag_ids},
+                {"study": study, "operation": operation, "metric": metric, "dag_ids": self.dag_ids},
             ).fetchall()
 
     def _newest_tries(self, condition: sql.Composable) -> list[AttemptRow]:

@@ -26,7 +26,7 @@ from storebench.study.record import StudyRecord
 FLOOR, BOUND, SERVICE_BOUND, UNLIKE = "floor", "client-bound", "service-bound", "unlike"
 INCLUDED = (FLOOR, BOUND, SERVICE_BOUND, UNLIKE)
 FEW = "few"  # no reason to exclude a cell, but a ranked cell has it as a remark
-DISTURBED, UNVERIFIED, ELSEWHERE = "disturbed", "not verified", "elsewhere"
+DISTURBED, UNVERIFIED, ELSEWHERE, UNREPORTED = "disturbed", "not verified", "elsewhere", "not reported"
 Group = tuple[Any, ...]
 
 MOST_BOUND = 0.5  # from this share of bound attempts, the median shows the client's or the service's limit
@@ -149,7 +149,7 @@ class Environments:
             conditions_text = self._texts[self._ids[_group(_newest(elsewhere))]]
             return Exclusion(ELSEWHERE, f"measured in other environments only: {conditions_text}")
         if counted:
-            return Exclusion(UNVERIFIED, "no attempt has reported this figure")
+            return Exclusion(UNREPORTED, "no attempt has reported this figure")
         disturbed = [row["disturbed"] for row in measured.rows if row["status"] == "verified"]
         if disturbed:
             return Exclusion(DISTURBED, f"{lacking(measured.rows)}: {disturbed[-1]}")
@@ -184,6 +184,12 @@ def few(measured: Measured) -> list[Exclusion]:
     if summary is None or summary.interval is not None:
         return []
     return [Exclusion(FEW, f"too few attempts for an interval: {summary.n}")]
+
+
+def partly(measured: Measured) -> list[str]:
+    """Return the remark that only some attempts reported the figure, if so: attempts without it are not in the median."""
+    n, counted = len(measured.counted), sum(1 for row in measured.rows if counts(row))
+    return [f"{n} of {counted} reported this figure"] if n < counted else []
 
 
 def guarantees_of(measured_cells: Iterable[Measured]) -> Counter[str]:

@@ -30,6 +30,7 @@ from storebench.results.ranking.exclusion import (
     few,
     guarantees_of,
     is_floor,
+    partly,
     unfair,
     unlike,
 )
@@ -103,10 +104,10 @@ def ranking_of(queries: Queries, asked: Question) -> Ranking:
     study = queries.study(asked.study)
     operation, metric = _by(study, asked)
     if asked.run is None:
-        known = [
-            Known(Cell.from_key(row["key"]), row["measured"])
-            for row in queries.cells_of_study(asked.study, operation)
-        ]
+        cells = queries.cells_of_study(asked.study, operation, metric)
+        # by default, the values at which most cells report the metric: some metrics are reported at a few values of an axis only
+        measured_by = "reported" if any(row["reported"] for row in cells) else "measured"
+        known = [Known(Cell.from_key(row["key"]), row[measured_by]) for row in cells]
         chosen = choose(study, known, asked)
         rows = queries.compared_at([cell.key for cell in chosen.cells], operation, metric)
     else:
@@ -253,7 +254,7 @@ def _lines(
                 measured.summary,
                 against := of_best.get(measured.cell),
                 differences[measured.cell],
-                unsound(measured.rows) + (against_best if against else []),
+                unsound(measured.rows) + partly(measured) + (against_best if against else []),
             )
             for measured in [first, *(measured for measured in others if measured not in remaining)]
             if measured.summary

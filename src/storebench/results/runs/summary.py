@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storebench.results.database.measurements import scalars_of, value_of
+from storebench.results.database.measurements import scalars_of, shown_of, value_of
 from storebench.results.database.queries import counts
 from storebench.results.database.repository import Repository
 from storebench.results.statistics.intervals import summarize
@@ -39,18 +39,16 @@ def _group(row: Attempt) -> tuple[Any, ...]:
 
 
 def summarized(study: StudyRecord | None, rows: Sequence[Attempt]) -> list[str]:
-    """Return the metrics to summarize for attempts at an operation: the ranking metric, the metrics of the study's charts, and the metrics
-    that ranked the attempts when they were recorded. Without a study, only the last.
+    """Return the metrics to summarize for attempts at an operation: the ranking metric, the metrics of the study's charts and tables, and
+    the metrics that ranked the attempts when they were recorded. Without a study, only the last.
     """
     ranked = {row["metric"] for row in rows if row["metric"]}
     if study is None:
         return sorted(ranked)
     operation = rows[0]["operation"]
     scalars = scalars_of(study, operation)
-    charted = {
-        chart.metric for chart in study.charts if not chart.operations or operation in chart.operations
-    }
-    now = [name for place, name in enumerate(scalars) if place == 0 or name in charted]
+    shown = set(shown_of(study, operation))
+    now = [name for place, name in enumerate(scalars) if place == 0 or name in shown]
     return [*now, *sorted(ranked.difference(now))]
 
 

@@ -71,6 +71,7 @@ const chart = (name: string, changes: Partial<Chart> = {}): Chart => ({
   limit: "",
   since: "",
   beside: "",
+  band: null,
   ...changes,
 });
 
@@ -114,6 +115,7 @@ export const BULK: Study = {
   charts: ["only_s", "rows_per_s", "work_total_s", "all_memory_working_set_peak_bytes"].map((name) =>
     chart(name, { colour: "batch" }),
   ),
+  tables: [],
   params: [],
   dataset: dataset(""),
   rows: 1000,
@@ -146,6 +148,7 @@ export const TOY: Study = {
     chart("saved_bytes", { operations: ["shrink"] }),
     chart("files", { colour: "codec" }),
   ],
+  tables: [],
   params: [],
   dataset: dataset("numbers"),
   rows: 1000,

@@ -33,6 +33,7 @@ it("a report is of the study in its file", async () => {
       ],
     },
     series: {},
+    series_of: null,
     n: 1,
   }));
   const warm_up = toy("sum", 9, { codec: "zip", level: "2" }, { repeat: 0, warm_up: true });

@@ -13,6 +13,7 @@ export const unknownStudy = (name: string): Study => ({
   axes: [],
   stores: [],
   charts: [],
+  tables: [],
   params: [],
   dataset: {
     name: "",

@@ -912,6 +912,18 @@ export interface components {
             readonly numeric: boolean;
         };
         /**
+         * Band
+         * @description A stretch of time that a chart of a series shades for each cell, between two moments of the attempt whose series is drawn.
+         */
+        Band: {
+            /** Begin */
+            begin: string;
+            /** End */
+            end: string;
+            /** Title */
+            title: string;
+        };
+        /**
          * CellArtifacts
          * @description The histograms and series of a cell's operation.
          */
@@ -962,6 +974,11 @@ export interface components {
                     number
                 ][];
             };
+            /**
+             * Series Of
+             * @description The attempt with the total nearest to the median, which has the series; None if no attempt has series
+             */
+            series_of: string | null;
         };
         /**
          * CellFigures
@@ -1133,6 +1150,7 @@ export interface components {
              * @default
              */
             beside: string;
+            band: components["schemas"]["Band"] | null;
         };
         /**
          * Claim
@@ -1599,7 +1617,7 @@ export interface components {
              * Reason
              * @enum {string}
              */
-            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "elsewhere";
+            reason: "floor" | "client-bound" | "service-bound" | "unlike" | "disturbed" | "not verified" | "not reported" | "elsewhere";
             /** Text */
             text: string;
         };
@@ -2793,6 +2811,11 @@ export interface components {
              */
             charts: components["schemas"]["Chart"][];
             /**
+             * Tables
+             * @default []
+             */
+            tables: components["schemas"]["Table"][];
+            /**
              * Params
              * @description The parameters of the study's runs, including the options of its stores
              * @default []
@@ -2810,6 +2833,23 @@ export interface components {
              * @description The metrics of all studies
              */
             common: components["schemas"]["Metric"][];
+        };
+        /**
+         * Table
+         * @description A table of medians: a row for each store, client and value of an axis, and a column for each metric.
+         */
+        Table: {
+            /** Title */
+            title: string;
+            /** Axis */
+            axis: string;
+            /** Metrics */
+            metrics: string[];
+            /**
+             * Operations
+             * @default []
+             */
+            operations: string[];
         };
         /**
          * Turn
@@ -3026,6 +3066,7 @@ export type Attempt = components['schemas']['Attempt'];
 export type AttemptCounters = components['schemas']['AttemptCounters'];
 export type AttemptProfiles = components['schemas']['AttemptProfiles'];
 export type Axis = components['schemas']['Axis'];
+export type Band = components['schemas']['Band'];
 export type CellArtifacts = components['schemas']['CellArtifacts'];
 export type CellFigures = components['schemas']['CellFigures'];
 export type CellHistory = components['schemas']['CellHistory'];
@@ -3086,6 +3127,7 @@ export type SizePoint = components['schemas']['SizePoint'];
 export type Spread = components['schemas']['Spread'];
 export type StoreRecord = components['schemas']['StoreRecord'];
 export type Study = components['schemas']['Study'];
+export type Table = components['schemas']['Table'];
 export type Turn = components['schemas']['Turn'];
 export type Used = components['schemas']['Used'];
 export type ValidationError = components['schemas']['ValidationError'];
@@ -3881,7 +3923,7 @@ export const changeVerdictValues: ReadonlyArray<FlattenedDeepRequired<components
 export const claimVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Claim"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const claimCaseVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClaimCase"]["verdict"]> = ["confirmed", "refuted", "cannot tell"];
 export const differenceReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Difference"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "few"];
-export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "elsewhere"];
+export const exclusionReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Exclusion"]["reason"]> = ["floor", "client-bound", "service-bound", "unlike", "disturbed", "not verified", "not reported", "elsewhere"];
 export const formFieldKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FormField"]["kind"]> = ["list", "flag", "text"];
 export const metricBetterValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["better"]> = ["lower", "higher", "neither"];
 export const metricKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]["kind"]> = ["scalar", "histogram", "series"];

@@ -25,11 +25,12 @@ import {
   type Layout,
   linkTargetsIn,
   operationsIn,
+  reporting,
   scaledBy,
   spreadsText,
   unitText,
 } from "../model/figures";
-import { remark, soundness } from "../model/format";
+import { brokenFirst, isBroken, remark, soundness } from "../model/format";
 import { toNext } from "../model/lead";
 import { sourceOf } from "../model/provenance";
 import { sqlOf } from "../model/sql";
@@ -43,6 +44,7 @@ import { Chart } from "./Chart";
 import { CurveCharts } from "./CurveCharts";
 import { hasCurves } from "./curves";
 import { medianSpec } from "./medians";
+import { StudyTables } from "./Tables";
 
 export const NONE = (
   <p className="sb-state">
@@ -108,6 +110,7 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
                 coloured={chartsOf(study).map(({ colour }) => colour)}
               />
             </div>
+            <StudyTables study={study} cells={inOrder(cells, choice.asked)} choice={choice} />
             <StudyCharts {...{ study, cells, artifacts, choice }} />
             <Reading />
             <Provenance study={study} cells={cells} attempts={cells.flatMap((cell) => cell.attempts)} />
@@ -146,7 +149,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
         if (!metric) return [];
         const over = metricNamed(study, chart.over);
         const figures = metric.kind === "scalar" ? figuresOf(metric) : null;
-        const operationsShown = operationsIn(study, chart, operations(study, cells));
+        const applicable = figures ? reporting(study, metric, cells) : cells;
+        const operationsShown = operationsIn(study, chart, operations(study, applicable));
         const some = apart(chart, operationsShown).filter(
           (some) => figures || hasCurves(artifacts, metric, some, over),
         );
@@ -155,6 +159,7 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
           metric,
           over,
           figures,
+          applicable,
           operations,
           beside: some,
           chart,
@@ -165,9 +170,13 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
   const run = cells[0]?.attempts[0]?.run_id ?? "";
   return (
     <div className="sb-charts">
-      {charts.map(({ key, metric, over, figures, ...drawn }) =>
+      {charts.map(({ key, metric, over, figures, applicable, ...drawn }) =>
         figures ? (
-          <FigureCharts key={key} {...drawn} {...{ study, cells, figures, choice }} />
+          <FigureCharts
+            key={key}
+            {...drawn}
+            {...{ study, cells: applicable, painted: cells, figures, choice }}
+          />
         ) : (
           <CurveCharts
             key={key}
@@ -182,6 +191,8 @@ function StudyCharts({ study, cells, artifacts, choice }: Charted & { choice: Ch
 
 /** The settings of charts of medians. */
 interface Drawn extends Of<CellFigures> {
+  /** The cells that decide the colours, if not only these cells do. */
+  painted?: CellFigures[];
   operations: Operation[];
   /** The operations of all charts of the same metric, whose scale is the same. */
   beside?: Operation[][];
@@ -203,6 +214,7 @@ export function FigureCharts({ figures, ...drawn }: Drawn & { figures: Figure[] 
 function MedianChart({
   study,
   cells,
+  painted = cells,
   operations,
   beside = [operations],
   figure,
@@ -232,7 +244,7 @@ function MedianChart({
   const title = chartTitle(operations, figure.title);
   const by = [panel === "operation" ? "" : panel, ...data.names].filter(Boolean);
   const description = `${title}, ${unitText(figure)}: medians of ${table.length} cells by ${by.map((name) => titleOf(study, name)).join(", ")}.`;
-  const paint = useMemo(() => painter(study, cells, colour), [study, cells, colour]);
+  const paint = useMemo(() => painter(study, painted, colour), [study, painted, colour]);
   const spec = useCallback(
     (width: number, theme: Theme) =>
       medianSpec(data, { study, figure, scale, colour, paint, description }, width, theme),
@@ -301,7 +313,7 @@ function Unsound({ study, cells }: Of<CellFigures>) {
   const notRun = attempts.filter((attempt) => attempt.status === "not_run");
   const failed = attempts.filter((attempt) => attempt.status === "failed");
   const disturbed = attempts.filter((attempt) => soundness(attempt) === "disturbed");
-  const uncounted = [...failed, ...notRun, ...disturbed];
+  const uncounted = brokenFirst([...failed, ...notRun, ...disturbed], (attempt) => attempt);
   if (uncounted.length === 0) return null;
   const why = [
     failed.length ? `${failed.length} failed` : "",
@@ -316,8 +328,9 @@ function Unsound({ study, cells }: Of<CellFigures>) {
       </summary>
       <ul>
         {uncounted.map((attempt) => (
-          <li key={attempt.attempt_id}>
+          <li key={attempt.attempt_id} className={isBroken(attempt) ? "sb-broken" : undefined}>
             {attempt.operation} {cellLabel(study, attempt)}, repeat {attempt.repeat}: {remark(attempt)}
+            {isBroken(attempt) ? `: ${attempt.error}` : ""}
           </li>
         ))}
       </ul>

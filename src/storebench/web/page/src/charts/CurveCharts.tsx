@@ -11,6 +11,7 @@ import { figureIn } from "../model/units";
 import { legendOf, painter } from "../ui/colours";
 import { Legend } from "../ui/Legend";
 import type { Theme } from "../ui/theme";
+import { bandsOf, bandsText } from "./bands";
 import { Chart } from "./Chart";
 import { type Curve, type CurvesShown, curvePanels, curveSpec, curveTable, limitsNear } from "./curves";
 
@@ -55,12 +56,15 @@ export function CurveCharts({ cells, ...drawn }: Drawn & { cells: CellArtifacts[
   );
 }
 
-/** Return what a chart draws around its curves: limits, the time before the measurement, and the series at the second axis. */
+/** Return what a chart draws around its curves: limits, the time before the measurement, bands, and the series at the second axis. */
 export function aroundCurves(
   study: Study,
-  { limit, since, beside }: ChartOf,
+  chart: ChartOf,
   measured: CellFigures[],
-): Pick<CurvesShown, "limits" | "since" | "beside"> {
+  cells: CellArtifacts[],
+): Pick<CurvesShown, "limits" | "since" | "beside" | "bands"> {
+  const { limit, since, beside } = chart;
+  const bands = bandsOf(study, chart, measured, cells);
   const began = metricNamed(study, since);
   const seconds = measured.flatMap(({ figures }) => figures[since]?.median ?? []);
   const second = metricNamed(study, beside);
@@ -72,6 +76,7 @@ export function aroundCurves(
     ),
     ...(began && seconds.length ? { since: { title: began.title, seconds } } : {}),
     ...(second ? { beside: second } : {}),
+    ...(bands ? { bands } : {}),
   };
 }
 
@@ -112,6 +117,7 @@ function CurveChart({
         study,
         chart,
         cells.flatMap((cell) => figuresOf(cell) ?? []),
+        cells,
       ),
     [study, chart, cells, figuresOf],
   );
@@ -133,6 +139,7 @@ function CurveChart({
     curves.flatMap((curve) => curve.points.map(([, value]) => value)),
   );
   const counted = metric.kind === "histogram" ? mergedText(curves) : OF_TYPICAL;
+  const { bands } = around;
   const farText = far.map(
     ({ title, value }) => `${title}: ${figureIn(metric.unit, value)}, above the chart.`,
   );
@@ -162,8 +169,17 @@ function CurveChart({
         />
       }
       spec={spec}
-      table={curveTable(study, curves, metric, names, run, attemptsOf, over)}
-      units={{ [metric.name]: metric.unit, ...(over ? { [over.name]: over.unit } : {}) }}
+      table={curveTable(
+        study,
+        curves,
+        { metric, ...(over ? { over } : {}), ...(bands ? { bands } : {}) },
+        names,
+        run,
+        attemptsOf,
+      )}
+      units={Object.fromEntries(
+        [metric, over, bands?.begin, bands?.end].flatMap((of) => (of ? [[of.name, of.unit]] : [])),
+      )}
       leads={{
         choice,
         of: curves.flatMap(({ cell, points }) => points.map(() => linkTargetOf(cell))),
@@ -171,7 +187,7 @@ function CurveChart({
         what: "attempts",
       }}
       places={names}
-      note={[counted, ...farText, mixed(attempts)].filter(Boolean).join(" ")}
+      note={[counted, bands ? bandsText(bands) : "", ...farText, mixed(attempts)].filter(Boolean).join(" ")}
     />
   );
 }

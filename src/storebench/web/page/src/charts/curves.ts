@@ -7,6 +7,7 @@ import { linkTargetOf } from "../model/lead";
 import { originColumns, originOf } from "../model/provenance";
 import { axisTexts, figureIn } from "../model/units";
 import type { Theme } from "../ui/theme";
+import { type Bands, bandColumns, bandLabels, bandLayers, type Layer } from "./bands";
 import { coloured, frame, niceTicks, quantity, tens, ticked } from "./frame";
 
 /** A cell's distribution, as pairs of percentile and value, or its series, as pairs of x and value. x is mostly seconds since the operation began. */
@@ -44,6 +45,8 @@ export interface CurvesShown {
   since?: { title: string; seconds: number[] };
   /** A series of the same moments, drawn against a second axis. */
   beside?: Metric;
+  /** The stretches of time that are shaded. */
+  bands?: Bands;
   description: string;
 }
 
@@ -122,7 +125,7 @@ export function curveSpec(
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const { metric, over, scale, colour, paint, since, beside, description } = shown;
+  const { metric, over, scale, colour, paint, since, beside, bands, description } = shown;
   const [isLog, isShare] = [scale === "logarithmic", metric.kind === "histogram"];
   const alongText = (where: number) =>
     over ? figureIn(over.unit, where) : `${Number(where.toPrecision(6))}${isShare ? " %" : " s"}`;
@@ -202,6 +205,14 @@ export function curveSpec(
   const begin = since
     ? [...new Set(since.seconds)].filter((seconds) => seconds > 0 && !over && !isShare)
     : [];
+  const dashed = names.length > 1 ? { strokeDash: dashes(names, width, theme) } : {};
+  const stretches = (bands?.stretches ?? []).flatMap(({ cell, from, to }) => {
+    const key = curves.findIndex((curve) => curve.cell === cell);
+    const curve = curves[key];
+    if (!curve) return [];
+    const of = about(curve, key);
+    return [{ ...of, from, to, label: [of.value, of.name].filter(Boolean).join(", ") }];
+  });
   const tooltip = [
     { field: "cell" },
     { field: "dataset" },
@@ -210,6 +221,7 @@ export function curveSpec(
   ];
   const main: Layers = {
     layer: [
+      ...(bands && stretches.length ? bandLayers(bands, stretches, { x, color, ...dashed }) : []),
       {
         name: "shade",
         data: { values: begin.map((seconds) => ({ from: 0, seconds })) },
@@ -234,7 +246,7 @@ export function curveSpec(
           color,
           opacity,
           ...line,
-          ...(names.length > 1 ? { strokeDash: dashes(names, width, theme) } : {}),
+          ...dashed,
         },
       },
       {
@@ -267,6 +279,7 @@ export function curveSpec(
           tooltip,
         },
       },
+      ...(bands && stretches.length ? bandLabels(bands, stretches, most, theme, { x }) : []),
       {
         // a broad invisible line, which the mouse reaches easily
         name: "reach",
@@ -315,7 +328,7 @@ export function curveSpec(
 }
 
 /** A specification of layers, which is also a layer of another specification. */
-type Layers = Extract<TopLevelSpec, { layer: unknown }>["layer"][number] & { layer: unknown };
+type Layers = Layer & { layer: unknown };
 
 /** The largest number of points of a curve that are marked. */
 const FEW = 30;
@@ -343,11 +356,10 @@ function dashes(names: string[], width: number, theme: Theme) {
 export function curveTable(
   study: Study,
   curves: Curve[],
-  { name, kind }: Metric,
+  { metric: { name, kind }, over, bands }: Pick<CurvesShown, "metric" | "over" | "bands">,
   names: string[],
   run: string,
   attemptsOf: (cell: CellArtifacts) => Attempt[],
-  over?: Metric,
 ): Record<string, unknown>[] {
   const along = over?.name ?? (kind === "histogram" ? "percentile" : "since_begin_s");
   const whose = (cell: CellArtifacts) => ({
@@ -357,6 +369,7 @@ export function curveTable(
     ...columns(study, cell, names),
     run,
     n: cell.n,
+    ...bandColumns(bands, cell),
     ...originColumns(originOf(attemptsOf(cell))),
   });
   return curves.flatMap(({ cell, points }) => {

@@ -77,6 +77,15 @@ export function operationsIn(
   return operations.filter((operation) => common || operation.metrics.includes(metric));
 }
 
+/** Return the cells to which a metric applies. A metric that no operation lists applies to the cells that report it. */
+export function reporting(study: Study, { name }: Metric, cells: CellFigures[]): CellFigures[] {
+  const listed = [
+    ...study.operations.flatMap(({ metrics }) => metrics),
+    ...study.common.map(({ name }) => name),
+  ];
+  return listed.includes(name) ? cells : cells.filter(({ figures }) => figures[name]);
+}
+
 /** Split operations into charts: one chart for each operation, or one for all operations. */
 export const apart = ({ panel }: Layout, operations: Operation[]): Operation[][] =>
   panel === "operation" ? operations.map((operation) => [operation]) : operations.length ? [operations] : [];

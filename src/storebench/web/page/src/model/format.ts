@@ -125,6 +125,19 @@ function bounds(attempt: Attempt): ("client-bound" | "service-bound")[] {
   ];
 }
 
+/** Return whether a store lost or doubled writes although it guarantees that it does not: the gravest failure. */
+export const isBroken = ({ error_kind }: Pick<Attempt, "error_kind">): boolean =>
+  error_kind === "broken_promise";
+
+/** Sort broken guarantees first, and keep the order otherwise. */
+export const brokenFirst = <T>(items: T[], attemptOf: (item: T) => Attempt | null): T[] => {
+  const rank = (item: T) => {
+    const attempt = attemptOf(item);
+    return attempt && isBroken(attempt) ? 0 : 1;
+  };
+  return [...items].sort((one, other) => rank(one) - rank(other));
+};
+
 /** Describe an attempt's state with its reason and all marks. */
 export function remark(attempt: Attempt): string {
   const outcome = outcomeText(attempt);

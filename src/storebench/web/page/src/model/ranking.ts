@@ -9,7 +9,7 @@ import {
   type Study,
 } from "../api/types";
 import { type CellName, differing, namesOf, placesText } from "./cells";
-import { scalarsOf } from "./study";
+import { reportedBySome, scalarsOf } from "./study";
 import { compared, type Figures, NONE } from "./units";
 
 /** Stands for all values of an axis. */
@@ -111,9 +111,15 @@ export function chosen(ranking: Ranking, name: string, values: string[]): Record
   ]);
 }
 
-/** Return the changes for another metric. The guarantee is reset only for a metric that separates clients and engines. */
+/**
+ * Return the changes for another metric. The guarantee is reset only for a metric that separates clients and engines, and the axes only for
+ * a metric that some attempts report: it has values on the axes of its own.
+ */
 export function chosenMetric(study: Study, ranking: Ranking, name: string): Record<string, string> {
-  const { [rankKey("guarantee")]: guarantee = "", ...others } = chosen(ranking, "metric", [name]);
+  const { [rankKey("guarantee")]: guarantee = "", ...kept } = chosen(ranking, "metric", [name]);
+  const some = reportedBySome(study, ranking.operation);
+  const axes = some.includes(name) || some.includes(ranking.metric) ? Object.keys(ranking.axes) : [];
+  const others = { ...kept, ...Object.fromEntries(axes.map((axis) => [rankKey(axisOf(axis)), ""])) };
   const apart = [...study.metrics, ...study.common].filter(({ by_cover }) => by_cover);
   const forgets = apart.some((metric) => metric.name === name || metric.name === ranking.metric);
   return forgets ? { ...others, [rankKey("guarantee")]: guarantee } : others;
@@ -125,7 +131,7 @@ export const chosenOnAxis = (ranking: Ranking, axis: string, value: string) =>
 /** Return the metrics that an operation can be declared by: its ranking metric first, the common metrics last. */
 export function metricsOf(study: Study, operation: string): Metric[] {
   const declared = study.operations.find(({ name }) => name === operation);
-  const names = declared ? scalarsOf(study, declared) : [];
+  const names = declared ? [...scalarsOf(study, declared), ...reportedBySome(study, operation)] : [];
   return [...study.metrics.filter(({ name }) => names.includes(name)), ...study.common].filter(
     ({ better }) => better !== "neither",
   );

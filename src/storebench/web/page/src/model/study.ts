@@ -41,6 +41,23 @@ export function titleOfOperation(name: string): string {
 export const scalarsOf = (study: Study, operation: Operation): string[] =>
   operation.metrics.filter((name) => metricNamed(study, name)?.kind === "scalar");
 
+/** Return the metrics of an operation that only some attempts report: no operation lists them, and a chart or a table shows them of it. */
+export function reportedBySome(study: Study, operation: string): string[] {
+  const listed = new Set(
+    [...study.operations, { metrics: study.common.map(({ name }) => name) }].flatMap(
+      ({ metrics }) => metrics,
+    ),
+  );
+  const shown = [
+    ...study.charts.map(({ metric, operations }) => ({ metrics: [metric], operations })),
+    ...study.tables,
+  ];
+  return shown
+    .filter(({ operations }) => !operations.length || operations.includes(operation))
+    .flatMap(({ metrics }) => metrics)
+    .filter((name) => !listed.has(name) && metricNamed(study, name)?.kind === "scalar");
+}
+
 /** Return the metrics that tables show: the ranking metric of each operation as `first`, and its next scalar metric as `second`. */
 export function metricsByRank(study: Study, attempts: Attempt[]): { first: Metric[]; second: Metric[] } {
   const operations = operationsOf(
@@ -63,7 +80,7 @@ export function resultText(study: Study, attempt: Attempt): string {
 }
 
 /** A chart of a single metric. */
-const PLAIN = { over: "", limit: "", since: "", beside: "" };
+const PLAIN = { over: "", limit: "", since: "", beside: "", band: null };
 const STORE = "store";
 const OPERATION = "operation";
 

@@ -2,6 +2,7 @@ import * as vega from "vega";
 import { compile } from "vega-lite";
 import { describe, expect, it } from "vitest";
 import type { CellArtifacts, Metric } from "../../src/api/types";
+import { type Bands, bandsText } from "../../src/charts/bands";
 import {
   type CurvesShown,
   curvePanels,
@@ -37,7 +38,7 @@ const LAYOUT = { colour: "codec", panel: "level" };
 function found(codec: string, level: string, changes: Partial<CellArtifacts> = {}): CellArtifacts {
   const { cell_key, study, store, client, axes, rows, seed } = toy("sum", 1, { codec, level });
   const own = { cell_key, study, store, client, axes, rows, seed, operation: "sum", n: 3 };
-  return { ...own, percentiles: { latency_s: POINTS }, series: {}, ...changes };
+  return { ...own, percentiles: { latency_s: POINTS }, series: {}, series_of: null, ...changes };
 }
 
 async function drawn(
@@ -130,7 +131,7 @@ describe("curves", () => {
     const x = [...line.matchAll(/[ML]([\d.]+),/g)].map(([, at]) => Number(at));
     expect(x).toHaveLength(3);
     expect([...x].sort((one, other) => one - other)).toEqual(x);
-    const [row] = curveTable(TOY, curves, DONE, [], "toy/one", () => [toy("sum", 1)], over);
+    const [row] = curveTable(TOY, curves, { metric: DONE, over }, [], "toy/one", () => [toy("sum", 1)]);
     expect(row).toMatchObject({ rate_per_s: 100, done_bytes: 2 ** 20 });
     expect(row).not.toHaveProperty("since_begin_s");
     expect(hasCurves([found("zip", "2", { series: { done_bytes: [[0, 1]] } })], DONE, [SUM], over)).toBe(
@@ -180,11 +181,53 @@ describe("curves", () => {
     expect(await drawn([found("zip", "2", { series })], "linear", DONE)).not.toMatch(/warm|users/);
   });
 
+  it("shade a stretch of each cell in its colour, with edges, and labels that name the cells", async () => {
+    const series: Record<string, [number, number][]> = {
+      done_bytes: [
+        [0, 1],
+        [20, 2],
+      ],
+    };
+    const cells = [found("zip", "2", { series }), found("none", "2", { series })];
+    const [begin, end] = [
+      { ...DONE, name: "stop_from_s", title: "begin of the stop", unit: "s" },
+      { ...DONE, name: "stop_to_s", title: "end of the stop", unit: "s" },
+    ];
+    const of = (some: CellArtifacts[]): Bands => ({
+      title: "stop",
+      begin,
+      end,
+      stretches: some.map((cell, place) => ({ cell, from: 4 + 8 * place, to: 6.5 + 8 * place })),
+    });
+    const svg = await drawn(cells, "linear", DONE, undefined, { bands: of(cells) });
+    expect(svg).toContain(">▸ stop: zip<");
+    expect(svg).toContain(">stop: none ▸<"); // late: to the left of its stretch
+    const areas = svg.match(/[^"]*band_marks[\s\S]*?<\/g>/)?.[0] ?? "";
+    const paint = painter(TOY, cells, "codec");
+    for (const codec of ["zip", "none"]) expect(areas).toContain(`fill="${paint(LIGHT, codec)}"`);
+    for (const edge of ["band_from_marks", "band_to_marks"])
+      expect(svg.match(new RegExp(`${edge}[\\s\\S]*?</g>`))?.[0].match(/<line/g)).toHaveLength(2);
+    const one = await drawn(cells, "linear", DONE, undefined, { bands: of(cells.slice(0, 1)) });
+    expect(one).toContain(">▸ stop<");
+    expect(bandsText(of(cells))).toBe(
+      "Shaded, each in the colour of its curve: stop (begin of the stop, to end of the stop).",
+    );
+    const [panel] = curvePanels(TOY, cells, [SUM], DONE, LAYOUT);
+    const shown = { metric: DONE, bands: of(panel?.curves.map(({ cell }) => cell) ?? []) };
+    const table = curveTable(TOY, panel?.curves ?? [], shown, [], "toy/one", () => [toy("sum", 1)]);
+    expect(table[0]).toMatchObject({ stop_from_s: 4, stop_to_s: 6.5 });
+  });
+
   it("are taken away point by point", () => {
     const [panel] = curvePanels(TOY, [found("zip", "2")], [SUM], LATENCY, LAYOUT);
-    const table = curveTable(TOY, panel?.curves ?? [], LATENCY, ["codec", "level"], "toy/one", () => [
-      toy("sum", 1),
-    ]);
+    const table = curveTable(
+      TOY,
+      panel?.curves ?? [],
+      { metric: LATENCY },
+      ["codec", "level"],
+      "toy/one",
+      () => [toy("sum", 1)],
+    );
     expect(table).toHaveLength(POINTS.length);
     expect(table[3]).toEqual({
       store: "abacus",

@@ -23,23 +23,24 @@ function drawn(name: string): Promise<string> {
   if (!chart) throw new Error(name);
   const [panel] = curvePanels(study, artifacts, study.operations, metric, chart);
   const paint = painter(study, artifacts, chart.colour);
-  const around = aroundCurves(study, chart, cells);
+  const around = aroundCurves(study, chart, cells, artifacts);
   const shown = { metric, scale: "linear" as const, colour: chart.colour, paint, description: name };
   const spec = curveSpec(study, panel?.curves ?? [], { ...shown, ...around }, 800, LIGHT, false);
   return new vega.View(vega.parse(compile(spec).spec), { renderer: "none" }).toSVG();
 }
 
-it("an answer of the API has the limit, the warm-up and the users of a series", async () => {
+it("an answer of the API has the limit, the warm-up, the fault and the users of a series", async () => {
   const svg = await drawn("each_second_p99_s");
   expect(svg).toContain(">Limit of the latency: 50.0 ms<");
   expect(svg).toContain(">◂ end of the warm-up<");
   expect(svg).toContain(">users in each second (dotted)<");
+  expect(svg).toContain(">fault ▸<");
 });
 
 it("percentiles have the limit, and neither a warm-up nor users", async () => {
   const svg = await drawn("latency_s");
   expect(svg).toContain(">Limit of the latency: 50.0 ms<");
-  expect(svg).not.toMatch(/warm-up|users/);
+  expect(svg).not.toMatch(/warm-up|users|fault/);
 });
 
 it("a limit with the value that earlier results imply is not recorded with an attempt, and is a limit", () => {

@@ -1,4 +1,5 @@
 import { adviceFor } from "../../model/advice";
+import { brokenFirst, isBroken } from "../../model/format";
 import type { Square } from "../../model/matrix";
 
 /** A failed operation of a turn. */
@@ -13,10 +14,10 @@ export interface Failure {
 
 const MOST = 5;
 
-/** Group failures with the same operation, cell and reason. */
+/** Group failures with the same operation, cell and reason; broken guarantees come first. */
 function grouped(failures: Failure[]): Failure[][] {
   const groups = new Map<string, Failure[]>();
-  for (const failure of failures) {
+  for (const failure of brokenFirst(failures, ({ square }) => square.attempt)) {
     const key = [failure.operation, failure.cell, failure.square.detail].join("\n");
     groups.set(key, [...(groups.get(key) ?? []), failure]);
   }
@@ -38,7 +39,10 @@ export function Failures({ failures }: { failures: Failure[] }) {
           const repeats = group.map(({ repeat }) => repeat);
           const where = `${operation} of ${cell}, repeat${group.length === 1 ? "" : "s"} ${repeats.join(", ")}`;
           return (
-            <li key={`${where} ${square.detail}`}>
+            <li
+              key={`${where} ${square.detail}`}
+              className={square.attempt && isBroken(square.attempt) ? "sb-broken" : undefined}
+            >
               {link ? <a href={link}>{where}</a> : where}
               <span className="sb-reason">{square.detail}</span>
               <em>{adviceFor(square.attempt?.error_kind ?? null)}</em>

@@ -8,7 +8,7 @@ import { tableSpec } from "../../charts/charts";
 import { Exports } from "../../charts/Exports";
 import { columns, datasetsText, labels, namesOf } from "../../model/cells";
 import { type Choice, isShown } from "../../model/choice";
-import { estimateText, SIGNS } from "../../model/format";
+import { estimateText, isBroken, SIGNS } from "../../model/format";
 import { type Square, type State, secondsLeft, square } from "../../model/matrix";
 import { originColumns, originOf, sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
@@ -354,7 +354,10 @@ function SquareCell({ study, link, of }: { study: Study; link: string | null; of
     </>
   );
   return (
-    <td className={`sb-square sb-${of.state.replace(" ", "-")}`} title={of.detail ?? undefined}>
+    <td
+      className={`sb-square sb-${of.state.replace(" ", "-")}${of.attempt && isBroken(of.attempt) ? " sb-broken" : ""}`}
+      title={of.detail ?? undefined}
+    >
       {link === null || of.state === "excluded" || of.state === "not run" ? (
         <span>{content}</span>
       ) : (

@@ -15,7 +15,7 @@ import { Exports } from "../../charts/Exports";
 import { columnsOf, foldedOf, isSort, otherMetrics, shown, taken } from "../../model/attempts";
 import { datasetsText, isOfDataset, namesOf, titleOf } from "../../model/cells";
 import { axisKey, type Choice, type Choose, valueLabel } from "../../model/choice";
-import { soundness, textClass } from "../../model/format";
+import { isBroken, soundness, textClass } from "../../model/format";
 import { toHistory, toNext } from "../../model/lead";
 import { sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
@@ -225,7 +225,10 @@ export function TableView({ run, asked, choose, link }: Props) {
                   </thead>
                   <tbody>
                     {items.map((attempt, line) => (
-                      <tr key={attempt.attempt_id} className={`sb-${soundness(attempt).replace(" ", "-")}`}>
+                      <tr
+                        key={attempt.attempt_id}
+                        className={`sb-${soundness(attempt).replace(" ", "-")}${isBroken(attempt) ? " sb-broken" : ""}`}
+                      >
                         {link ? (
                           <Leads attempt={attempt} turns={turns} choice={{ asked, choose, link }} />
                         ) : null}
