@@ -9,7 +9,7 @@ from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
 from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
 from storebench.study.faults import axis_of_faults, metrics_of_faults
-from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study, Table
 from storebench.study.several_pods import several_pods
 
 STORES = (
@@ -106,6 +106,10 @@ FAULT_METRICS = (
     *metrics_of_faults("unavailable_s", "unavailable_sum_s"),
     Metric("retried_batches", "batches that were sent again"),
 )
+TABLE_OF_FAULTS = (
+    *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "retried_batches"),
+    *("write_s", "rows_per_s"),
+)
 WITHOUT_FAULT = {
     FAULTS.name: (NO_FAULT,)
 }  # after a fault the table may lack rows, and a read would be measured twice
@@ -124,7 +128,7 @@ CHARTS = (
     Chart("write_s", colour="batch", operations=("write",)),
     Chart("only_s", colour="batch", operations=("read",)),
     Chart("maintain_s", colour="batch", operations=("maintain",)),
-    *(Chart(name, FAULTS.name, ("write",)) for name in ("lost_acknowledged", "doubled", "unavailable_s")),
+    Chart("unavailable_s", colour=FAULTS.name, operations=("write",)),
     *(Chart(name, colour="batch") for name in ("rows_per_s", WORK_TOTAL_S.name, MEMORY.name)),
 )
 # In the order in which the embedded stack builds and starts their parts: stores with servers, then Python libraries, then the JVM's stores.
@@ -223,6 +227,7 @@ table is written, and every acknowledged row is looked for afterwards. Every att
     axes=(BATCH, EXECUTORS, MAINTENANCE, PODS, FAULTS),
     claims=CLAIMS,
     charts=CHARTS,
+    tables=(Table("Faults", FAULTS.name, TABLE_OF_FAULTS, ("write",)),),
     params={CACHE: CACHES, FILE: FILE_FIELD, **FAULT_PARAMS},
     presets=PRESETS,
     method_version=3,

@@ -4,7 +4,7 @@ from storebench.airflow.dags.study import study_dag
 from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.parquet_copy.claims import CLAIMS
 from storebench.study.faults import axis_of_faults, metrics_of_faults
-from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study, Table
 
 CHECKSUM = Axis(
     name="checksum",
@@ -98,6 +98,7 @@ with the expected rows. With `fault`, a DataNode is killed or paused on purpose 
     rows=10_000,
     axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES, FAULTS),
     params=dict(FAULT_PARAMS),
+    tables=(Table("Faults", FAULTS.name, ("lost_acknowledged", "doubled", *FIGURES), ("copy",)),),
     claims=CLAIMS,
     charts=(
         Chart("time_s", colour="checksum"),
