@@ -3,10 +3,13 @@
 from storebench.airflow.dags.study import study_dag
 from storebench.dataset.csv50 import CSV50
 from storebench.fields import Text
+from storebench.servers.fault import NO_FAULT
+from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, STATES
 from storebench.stores.bulk_write_read.claims import CLAIMS
 from storebench.study.dataset import FILE, FILE_FIELD
-from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.faults import axis_of_faults, metrics_of_faults
+from storebench.study.model import MEMORY, WORK_TOTAL_S, Axis, Chart, Metric, Operation, Preset, Study, Table
 from storebench.study.several_pods import several_pods
 
 STORES = (
@@ -74,6 +77,7 @@ MAINTENANCE = Axis(
     implied="off",
 )
 PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
+FAULTS = axis_of_faults("mongodb", "elasticsearch", "postgresql", kinds=("kill", "pause", "restart"))
 METRICS = (
     Metric("write_s", "time until the write is durable and visible", merge="leader"),
     Metric("only_s", "time in the store's client", merge="span"),
@@ -97,6 +101,18 @@ CACHE_METRICS = (
     Metric("uncached_mb_per_s", "MB per second that the disk has shown for data never read", "neither"),
     Metric("warm_passes", "passes before a hot read", "neither"),
 )
+# The further metrics of a write under a fault. A load of few batches has no rate and no percentiles, so it has no time of recovery.
+FAULT_METRICS = (
+    *metrics_of_faults("unavailable_s", "unavailable_sum_s"),
+    Metric("retried_batches", "batches that were sent again"),
+)
+TABLE_OF_FAULTS = (
+    *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "retried_batches"),
+    *("write_s", "rows_per_s"),
+)
+WITHOUT_FAULT = {
+    FAULTS.name: (NO_FAULT,)
+}  # after a fault the table may lack rows, and a read would be measured twice
 CACHES = Text(
     title="Caches of reads",
     text="**as_is**: the caches as the write has left them. **cold**: the servers are stopped, their data is dropped from the page"
@@ -112,6 +128,7 @@ CHARTS = (
     Chart("write_s", colour="batch", operations=("write",)),
     Chart("only_s", colour="batch", operations=("read",)),
     Chart("maintain_s", colour="batch", operations=("maintain",)),
+    Chart("unavailable_s", colour=FAULTS.name, operations=("write",)),
     *(Chart(name, colour="batch") for name in ("rows_per_s", WORK_TOTAL_S.name, MEMORY.name)),
 )
 # In the order in which the embedded stack builds and starts their parts: stores with servers, then Python libraries, then the JVM's stores.
@@ -170,6 +187,21 @@ PRESETS = {
             "maintenance": ["off", "on"],
         },
     ),
+    "faults": Preset(
+        "what a bulk load loses, and for how long it stands still, when a server is killed or paused. Each cell three times",
+        {
+            "stores": ["mongodb@one", "elasticsearch@three", "postgresql@one"],
+            "clients": ["reference"],
+            "batch": ["1000"],
+            "executors": ["1"],
+            "fault": ["none", "kill", "pause"],
+            "repeats": 3,
+            "rows": 200_000,
+            "fault_after_s": 2,
+            "fault_for_s": 3,
+        },
+        embedded={"stores": ["mongodb@one", "elasticsearch@one", "postgresql@one"]},
+    ),
 }
 BULK_WRITE_READ = Study(
     name="bulk_write_read",
@@ -177,22 +209,26 @@ BULK_WRITE_READ = Study(
     description="""Write a 50-field CSV into a store in batches or all at once, then read it back.
 
 For each combination of store, client, batch and executors one pod writes the dataset, one reads it, and one
-removes it. With maintenance, one pod maintains the table before the read. Every attempt is verified against the dataset's manifest and becomes a row of the table
+removes it. With maintenance, one pod maintains the table before the read. With `fault`, a server is killed, paused or restarted on purpose while the
+table is written, and every acknowledged row is looked for afterwards. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,
     default_stores=DEFAULT_STORES,
     operations=(
         Operation("write", OF_A_WRITE),
-        Operation("maintain", OF_MAINTENANCE, needs=("write",), where={"maintenance": ("on",)}),
-        Operation("read", OF_A_READ, needs=("write", "maintain")),
+        Operation(
+            "maintain", OF_MAINTENANCE, needs=("write",), where={"maintenance": ("on",), **WITHOUT_FAULT}
+        ),
+        Operation("read", OF_A_READ, needs=("write", "maintain"), where=WITHOUT_FAULT),
     ),
-    metrics=(*METRICS, *CACHE_METRICS),
+    metrics=(*METRICS, *CACHE_METRICS, *FAULT_METRICS),
     dataset=CSV50,
     rows=20_000,
-    axes=(BATCH, EXECUTORS, MAINTENANCE, PODS),
+    axes=(BATCH, EXECUTORS, MAINTENANCE, PODS, FAULTS),
     claims=CLAIMS,
     charts=CHARTS,
-    params={CACHE: CACHES, FILE: FILE_FIELD},
+    tables=(Table("Faults", FAULTS.name, TABLE_OF_FAULTS, ("write",)),),
+    params={CACHE: CACHES, FILE: FILE_FIELD, **FAULT_PARAMS},
     presets=PRESETS,
     method_version=3,
 )

@@ -1,8 +1,10 @@
 """The study of file systems under Spark: Parquet files generated and copied, with checksums and without."""
 
 from storebench.airflow.dags.study import study_dag
+from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.parquet_copy.claims import CLAIMS
-from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study
+from storebench.study.faults import axis_of_faults, metrics_of_faults
+from storebench.study.model import MEMORY, Axis, Chart, Metric, Operation, Preset, Study, Table
 
 CHECKSUM = Axis(
     name="checksum",
@@ -47,6 +49,7 @@ RECORD_BYTES = Axis(
     choices=("100", "1000", "10000"),
     grid=("1000",),
 )
+FAULTS = axis_of_faults("hdfs", "ozone", kinds=("kill", "pause"))
 METRICS = (
     Metric("time_s", "time"),
     Metric("mb_per_s", "MB of rows per second", "higher"),
@@ -57,6 +60,7 @@ METRICS = (
     Metric("sent_bytes", "bytes that the driver's pod sent", "neither"),
     Metric("read_mb_per_s", "MB per second read from the disk", "higher"),
     Metric("write_mb_per_s", "MB per second written to the disk", "higher"),
+    *metrics_of_faults(),
 )
 FIGURES = ("time_s", "mb_per_s")
 # The run provisions the servers of HDFS and Ozone. The floor comes first: the speed of the disk itself.
@@ -87,16 +91,19 @@ PARQUET_COPY = Study(
     description="""Spark generates Parquet files of random rows in HDFS, Ozone, S3 or on a volume, and copies them, with checksums and without.
 
 For each file system one pod generates the files, and one copies them. All rows are read back by another reader than Spark, and compared
-with the expected rows. The stores **null** (it discards the rows) and **disk** (it writes their bytes sequentially) show the other limits.""",
+with the expected rows. With `fault`, a DataNode is killed or paused on purpose while files are copied. The stores **null** (it discards the rows) and **disk** (it writes their bytes sequentially) show the other limits.""",
     stores=("hdfs", "ozone", "s3", "local", "null", "disk"),
     operations=(Operation("generate", FIGURES), Operation("copy", FIGURES, needs=("generate",))),
     metrics=METRICS,
     rows=10_000,
-    axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES),
+    axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES, FAULTS),
+    params=dict(FAULT_PARAMS),
+    tables=(Table("Faults", FAULTS.name, ("lost_acknowledged", "doubled", *FIGURES), ("copy",)),),
     claims=CLAIMS,
     charts=(
         Chart("time_s", colour="checksum"),
         Chart("mb_per_s", colour="checksum"),
+        Chart("time_s", colour=FAULTS.name, operations=("copy",)),
         Chart("disk_bytes", colour="store", operations=("generate", "copy")),
         Chart(MEMORY.name, colour="checksum"),
     ),

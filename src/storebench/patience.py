@@ -9,7 +9,9 @@ from storebench.errors import StoreUnreachable
 LONGEST_WAIT_S = 5
 
 
-def patiently(patience_s: float, error: type[Exception] = StoreUnreachable) -> Retrying:
+def patiently(
+    patience_s: float, error: type[Exception] | tuple[type[Exception], ...] = StoreUnreachable
+) -> Retrying:
     """Return a retrier that repeats a call while it raises `error`, for up to `patience_s` seconds; then the error is raised.
 
     The call must be idempotent.

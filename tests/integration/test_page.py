@@ -96,7 +96,7 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         ("maintain", "maintain_s"),
         ("read", RANKED_BY["read"]),
     ]
-    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors", "maintenance", "pods"]
+    assert [axis["name"] for axis in study["axes"]] == ["batch", "executors", "maintenance", "pods", "fault"]
     assert (study["dataset"]["name"], study["dataset"]["version"]) == ("", 1)
     assert not {"presets", "claims"} & study.keys(), "which have endpoints of their own"
     assert {metric["name"]: metric["better"] for metric in study["metrics"]} == {
@@ -114,6 +114,14 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         "disk_read_bytes": "lower",
         "cold_read_mb_per_s": "neither",
         "uncached_mb_per_s": "neither",
+        "lost_acknowledged": "lower",
+        "doubled": "lower",
+        "unavailable_s": "lower",
+        "unavailable_sum_s": "lower",
+        "fault_from_s": "neither",
+        "fault_to_s": "neither",
+        "fault_skew_s": "neither",
+        "retried_batches": "lower",
     }
 
     turns = get(client, "turns", run=name)["items"]
@@ -750,7 +758,10 @@ def test_the_metrics_that_an_answer_offers_are_answered(client, run, cells):
         get(client, "compare", before=name, after=name, metric=metric, answers=404)
     found = get(client, "history", cell=cells[0].key, operation="write")
     reported = next(one["metrics"] for one in study["operations"] if one["name"] == "write")
+    shown = [  # with a fault only
+        name for table in study["tables"] if "write" in table["operations"] for name in table["metrics"]
+    ]
     assert {metric["name"] for metric in found["metrics"]} - {one["name"] for one in study["common"]} <= {
-        *reported
+        *(*reported, *shown)
     }
     assert found["metrics"][0]["name"] == found["metric"]

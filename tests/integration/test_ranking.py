@@ -113,7 +113,13 @@ def test_all_runs_of_the_same_environment_are_ranked(client, measured):
         "null": ["floor"],
         "delta-spark": ["unlike"],
     }
-    assert found["axes"] == {"batch": "10", "executors": "*", "maintenance": "off", "pods": "1"}
+    assert found["axes"] == {
+        "batch": "10",
+        "executors": "*",
+        "maintenance": "off",
+        "pods": "1",
+        "fault": "none",
+    }
     assert (found["operation"], found["metric"], found["unit"], found["better"]) == (
         "write",
         RANKED_BY["write"],
@@ -159,7 +165,7 @@ def test_another_choice_is_another_ranking(client, measured):
     assert places(found)[0] == (1, "null", "the best")
     assert found["ranked"][1]["relative_to_best"] == pytest.approx(10.0)
     assert (found["axes"], found["included"]) == (
-        {"batch": "10", "executors": "1", "maintenance": "off", "pods": "1"},
+        {"batch": "10", "executors": "1", "maintenance": "off", "pods": "1", "fault": "none"},
         ["floor"],
     )
     assert found["guarantee"] is None

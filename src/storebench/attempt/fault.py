@@ -73,8 +73,11 @@ class Injection:
             assert self.planned is not None
             raise FaultFailed(f"The fault {self.planned.name!r} failed: {error}") from error
 
-    def judged(self, lost: int, doubled: int, promise: str | None) -> str:
-        """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`.
+    def judged(
+        self, lost: int, doubled: int, promise: str | None, what: str = "writes", *, may_double: bool = False
+    ) -> str:
+        """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`. `what`: the entries.
+        `may_double`: the client has sent failed entries again, and the store does not guarantee to store them once.
 
         Raises BrokenPromise for a loss, or a doubled entry, that the store's guarantee excludes.
         """
@@ -82,14 +85,20 @@ class Injection:
         name = self.planned.name
         if not lost and not doubled:
             return f"the {name} lost nothing and doubled nothing"
-        cost = f"{lost:,} acknowledged writes are lost and {doubled:,} are there twice after the {name}"
+        cost = f"{lost:,} acknowledged {what} are lost and {doubled:,} are there twice after the {name}"
+        if may_double and not lost:
+            return f"{cost}; the store does not guarantee that {what} that are sent again are stored once"
         if promise:
             raise BrokenPromise(f"{cost}, although the store guarantees: {promise}")
         return f"{cost}; the store does not guarantee that a {name} loses nothing"
 
     def _run(self, cause: Callable[[], Happened], at_s: float) -> None:
         if self._ended.wait(max(0.0, at_s - time.monotonic())):
-            self._future.set_exception(FaultFailed("the load ended before the fault"))
+            self._future.set_exception(
+                FaultFailed(
+                    "the load ended before the fault. Ask for a longer load, or a smaller fault_after_s"
+                )
+            )
             return
         try:
             self._future.set_result(cause())

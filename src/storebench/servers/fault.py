@@ -33,7 +33,7 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_after_s": Number(
         title="Begin of the fault, s",
-        text="Seconds from the end of the warm-up to the fault.",
+        text="Seconds from the end of the warm-up, or from the begin of an operation without a warm-up, to the fault.",
         default=1,
         maximum=LONGEST_S,
         examples=(1, 10),
@@ -66,7 +66,7 @@ class Fault:
 
     name: str
     server: str
-    after_s: float  # seconds from the end of the warm-up
+    after_s: float  # seconds from the end of the warm-up, or from the begin of an operation without one
     for_s: float
     url: str
 

@@ -95,6 +95,19 @@ def durability_of_index(client: Elasticsearch, index: str) -> Durability:
     return durability_of(settings)
 
 
+def promise(fault: str, durability: Durability) -> str | None:
+    """Return what the server guarantees for acknowledged writes under a fault of one node; None if it does not guarantee that all are kept.
+
+    A write is acknowledged after all copies that are in sync have it, and only such a copy becomes the primary (Elasticsearch's manual,
+    Reading and writing documents).
+    """
+    if fault == "pause":
+        return "a paused node keeps its memory, and all copies in sync have an acknowledged write"
+    if durability.kind == "disk":
+        return f"an acknowledged write is in the synced translog of each copy in sync ({durability.stated})"
+    return None
+
+
 def check_started(made: ObjectApiResponse[Any], index: str) -> None:
     """Raise StoreRefused if the server did not start the shard of an index. `made`: the answer to the index's creation."""
     if not made["shards_acknowledged"]:

@@ -27,6 +27,7 @@ class FileServer(ABC):
     title: ClassVar[str]  # the readable name
     file_system: FileSystem  # the file system for Spark
     files: Files  # the same file system through an independent client
+    copies: int  # of each block that the client writes
 
     @abstractmethod
     def version(self) -> str:
@@ -53,6 +54,7 @@ class HdfsServer(FileServer):
     def __init__(self, connection: Connection, session: Session, *, checksum: bool = True) -> None:
         self.file_system = hdfs.Hdfs(connection, checksum=checksum)
         self.files = WebHdfs(connection)
+        self.copies = self.files.copies
 
     def version(self) -> str:
         return self.files.version()
@@ -86,6 +88,7 @@ class OzoneServer(FileServer):
         self._manager = OzoneManager(connection)
         self.file_system = ozone.Ozone(connection, checksum=checksum)
         self.files = OzoneFiles(self.file_system, session, self._manager)
+        self.copies = {"3": 3, "THREE": 3}.get(self._manager.replication, 1)
 
     def version(self) -> str:
         return self._manager.version()

@@ -88,6 +88,31 @@ def durability_of(concern: Mapping[str, Any], server: Server) -> Durability:
     return Durability("disk", concern_text)
 
 
+def promise(
+    fault: str, durability: Durability, server: Server, *, several: bool, majority: bool
+) -> str | None:
+    """Return what the server guarantees for acknowledged writes under a fault of one server; None if it does not guarantee that all are kept.
+
+    A replica set may elect a member that lacks a write that no majority has, and then rolls the write back. A mongod without a journaled
+    acknowledgement loses up to 100 ms of writes with its memory (MongoDB's manual, Journaling). `several`: a replica set or shards.
+    `majority`: a majority of the members has acknowledged.
+    """
+    if (several and not majority) or durability.kind == "none":
+        return None
+    if fault == "pause" and not several:
+        return "a paused server keeps its memory"
+    if durability.kind == "disk":
+        return f"an acknowledged write is on disk ({durability.stated})"
+    if fault == "restart" and server.settings.get("storage_engine") == "wiredTiger" and not several:
+        return "on SIGTERM a mongod writes a checkpoint before it ends (MongoDB's manual, Terminate a mongod Process)"
+    return None
+
+
+def is_several(hello: Mapping[str, Any]) -> bool:
+    """Return whether the server is a member of a replica set, or a mongos. `hello`: the answer to the command."""
+    return "setName" in hello or hello.get("msg") == "isdbgrid"
+
+
 def identify(
     build: Mapping[str, Any], status: Mapping[str, Any] | str, host: Mapping[str, Any] | str
 ) -> Server:

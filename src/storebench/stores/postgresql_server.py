@@ -96,6 +96,15 @@ def durability_of(settings: Mapping[str, Any]) -> Durability:
     return Durability("disk" if on else "memory", stated)
 
 
+def promise(fault: str, durability: Durability) -> str | None:
+    """Return what the server guarantees for commits under a fault; None if it does not guarantee that all are kept."""
+    if fault == "pause":
+        return "a paused server keeps its memory"
+    if durability.kind == "disk":
+        return f"a commit is in the flushed write-ahead log before it is acknowledged ({durability.stated})"
+    return None
+
+
 @contextmanager
 def errors(server: Connection | None) -> Iterator[None]:
     """Turn the errors of psycopg and of ADBC into StoreUnreachable or StoreRefused."""

@@ -12,7 +12,7 @@ from storebench.study.reserved import FAULT, STORE
 if TYPE_CHECKING:
     from storebench.study.model import Study
 
-# The figures of an attempt with a fault. docs/method.md defines each.
+# All figures of attempts with a fault. docs/method.md defines each.
 METRICS = (
     Metric("lost_acknowledged", "acknowledged writes that are not there after the fault"),
     Metric("doubled", "written once and there twice after the fault"),
@@ -26,6 +26,13 @@ METRICS = (
     Metric("fault_to_s", "the server answers again after the fault", "neither"),
     Metric("fault_skew_s", "the times of the fault are late by at most this", "neither"),
 )
+# The figures that every attempt with a fault has
+ALWAYS = ("lost_acknowledged", "doubled", "fault_from_s", "fault_to_s", "fault_skew_s")
+
+
+def metrics_of_faults(*more: str) -> tuple[Metric, ...]:
+    """Return the metrics that a study with faults needs, and the others of METRICS that its attempts report. `more`: names of the others."""
+    return tuple(metric for metric in METRICS if metric.name in (*ALWAYS, *more))
 
 
 def axis_of_faults(*stores: str, kinds: Collection[str]) -> Axis:
@@ -66,7 +73,7 @@ def problems_of_faults(study: Study) -> Iterable[str]:
         yield f"the axis {FAULT!r} must name the stores with faults, {tuple(listed)}, and their faults, {tuple(sorted(kinds))}"
     for what, needed, there in (
         ("parameter", tuple(PARAMS), study.params),
-        ("metric", tuple(metric.name for metric in METRICS), {metric.name for metric in study.metrics}),
+        ("metric", ALWAYS, {metric.name for metric in study.metrics}),
     ):
         yield from (
             f"a study with the axis {FAULT!r} needs the {what} {name!r} of storebench.study"

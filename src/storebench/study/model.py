@@ -145,7 +145,8 @@ class Operation:
         str, ...
     ]  # the metrics that a verified attempt reports; the first ranks the operation, tables show two
     needs: tuple[str, ...] = ()  # earlier operations that this operation depends on
-    # Only the cells with these values of axes, of these stores and clients, have the operation; empty: all cells of stores that have it
+    # Only the cells with these values of axes, of these stores and clients, have the operation; empty: all cells of stores that have it.
+    # Where an axis does not apply, it has its value `implied`
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def exists_in(self, store: str, client: str, axes: Mapping[str, str]) -> bool:

@@ -114,7 +114,8 @@ class Planning:
         operations = self.operations_of(cell.store)
         if not any(operation.where for operation in operations):
             return operations
-        values = self.values_of(cell)
+        # an axis that does not apply to the store has its implied value
+        values = {axis.name: axis.implied for axis in self.axes if axis.implied} | self.values_of(cell)
         return tuple(one for one in operations if one.exists_in(cell.store, cell.client, values))
 
     def with_fillers(self: PlannedStudy, stores: Iterable[str]) -> tuple[str, ...]:

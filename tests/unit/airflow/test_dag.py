@@ -252,7 +252,8 @@ def test_the_page_of_the_dag_has_the_dates_of_its_cells_and_what_to_tick(dag):
     dates = (
         "year 2001 = mongodb, 2002 = elasticsearch, 2003 = delta-rs, 2004 = delta-spark, 2005 = delta-standalone, 2006 = delta-kernel,"
         " 2007 = null, 2008 = parquet, 2009 = duckdb, 2010 = postgresql, 2011 = pyiceberg, 2012 = chdb, 2013 = iceberg-spark;"
-        " month 1 = reference, 2 = tuned; day 1 = 10000, 2 = 100000, 3 = all; hour 0 = 1, 1 = 2, 2 = 4; minute 0 = off; second 0 = 1."
+        " month 1 = reference, 2 = tuned; day 1 = 10000, 2 = 100000, 3 = all; hour 0 = 1, 1 = 2, 2 = 4; minute 0 = off; second 0 = 1;"
+        " microsecond 0 = none."
     )
     tick = "**Override parameters on existing runs**"
     for text in (

@@ -7,14 +7,14 @@ import pytest
 from storebench.errors import SpecError
 from storebench.servers.fault import PARAMS, Fault
 from storebench.study import grid as grids
-from storebench.study.faults import METRICS, axis_of_faults, problems_of_faults
+from storebench.study.faults import ALWAYS, axis_of_faults, metrics_of_faults, problems_of_faults
 from storebench.study.model import Axis
 from tests.unit.example import BATCH, EXECUTORS, STUDY
 
 FAULTED = replace(
     STUDY,
     axes=(BATCH, EXECUTORS, axis_of_faults("mongodb", kinds=("kill", "pause"))),
-    metrics=(*STUDY.metrics, *METRICS),
+    metrics=(*STUDY.metrics, *metrics_of_faults()),
     params={**STUDY.params, **PARAMS},
 )
 
@@ -79,6 +79,6 @@ def test_a_study_that_lacks_a_part_of_the_axis_is_refused(faulted, monkeypatch):
             "must name the stores with faults, ('mongodb',), and their faults, ('kill', 'pause')"
             in (problems(axes=(BATCH, EXECUTORS, axis))[0])
         )
-    assert len(problems(params={})) == len(PARAMS) and len(problems(metrics=STUDY.metrics)) == len(METRICS)
+    assert len(problems(params={})) == len(PARAMS) and len(problems(metrics=STUDY.metrics)) == len(ALWAYS)
     monkeypatch.setattr(STUDY.store("mongodb"), "faults", ("kill", "pause", "burn"))
     assert "the store 'mongodb': faults has 'burn'" in problems()[0]

@@ -63,7 +63,7 @@ def test_the_dataset_and_the_repeats_are_what_most_users_choose(dag):
 
 def test_a_study_without_parameters_of_its_own_asks_for_none(dag, study):
     known, _ = dag
-    only_batch = {"axes": study.axes[:1], "operations": study.operations[:1], "charts": ()}
+    only_batch = {"axes": study.axes[:1], "operations": study.operations[:1], "charts": (), "tables": ()}
     few = replace(study, stores=("null",), default_stores=(), params={}, presets={}, claims=(), **only_batch)
     plain = GridDag(few, DATES, True, known.read)
     assert not [one for one in filling.parameters_of(plain) if one.name.startswith("executor_")]

@@ -83,10 +83,12 @@ def test_a_preset_has_the_sizes_of_where_it_is(monkeypatch, place):
     assert all("embedded" not in one.description for one in starting.form(as_kept(study)).presets)
     monkeypatch.setenv("STOREBENCH_EMBEDDED", place)
     embedded = {one.name: one.params for one in starting.form(as_kept(study)).presets}
-    told = [
-        one.name for one in starting.form(as_kept(study)).presets if "1g instead of 4g" in one.description
-    ]
-    assert told == small
+    told = {
+        one.name: one.description
+        for one in starting.form(as_kept(study)).presets
+        if " instead of " in one.description
+    }
+    assert list(told) == small and "1g instead of 4g" in told["study"]
     assert small and [name for name in asked if asked[name] != embedded[name]] == small
 
 

@@ -15,11 +15,13 @@ from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import Manifest, schema_of
 from storebench.dataset.schema import Field
 from storebench.errors import SpecError, StoreUnreachable
+from storebench.servers.fault import Fault
 from storebench.stores.base import Durability, Store, TypicalTime
 from storebench.stores.bulk_write_read import maintenance
 from storebench.stores.bulk_write_read.cached import AS_IS, CACHE, EMPTIED, CachedRead
 from storebench.stores.bulk_write_read.source import Source
 from storebench.stores.bulk_write_read.tally import Tally
+from storebench.stores.bulk_write_read.under_fault import WriteUnderFault
 from storebench.stores.bulk_write_read.verify import checksum_of, verify
 from storebench.stores.caches import reconnect
 from storebench.study.reserved import PODS
@@ -49,10 +51,17 @@ class TableStore(Store):
         TypicalTime(READ, fixed_s=4, million_s=50),
     )
     written = 0  # number of rows written by all pods
+    checksums: type[TableChecksum] = TableChecksum  # what `checksum` adds up the rows with
+    _under_fault: WriteUnderFault | None = None  # the write of a cell with a fault
 
     @classmethod
     def least_s(cls, operation: str, values: Mapping[str, str]) -> float:
         pods, state = values.get(PODS, "1"), values.get(CACHE, AS_IS)
+        if operation == WRITE and (fault := Fault.of(values)) and values.get("batch", ALL) == ALL:
+            raise SpecError(
+                f"A write of all rows in one call has no batches that could be sent again after the fault {fault.name!r}: set batch to a number"
+                " of rows"
+            )
         if operation == READ and READ in cls.divides and pods != "1" and state != AS_IS:
             raise SpecError(
                 f"{CACHE}={state} prepares the caches for the read of one pod, and {PODS}={pods} divides the read: set {CACHE}={AS_IS} or"
@@ -127,6 +136,8 @@ class TableStore(Store):
             if self.operation == WRITE and part.leads:
                 self.prepare()
                 attempt.durability(self.durability())
+                if fault := Fault.of(self.values):
+                    self._under_fault = WriteUnderFault(self, attempt, fault)
             self._cached.prepare()
         clock = OperationClock(self.cpu_s)
         try:
@@ -150,7 +161,10 @@ class TableStore(Store):
             if part.count > 1:
                 self.source.take(None, manifest)  # the leader verifies the whole
             proof = self._cached.proof()
-            verified = verify(self, whole.rows, manifest, whole.seen, part.count) + proof
+            if self._under_fault:
+                verified = self._under_fault.verified(manifest)
+            else:
+                verified = verify(self, whole.rows, manifest, whole.seen, part.count) + proof
         if self.operation == WRITE:
             with attempt.phase("teardown"):
                 attempt.result.data_bytes = self.size_bytes()
@@ -176,7 +190,13 @@ class TableStore(Store):
             with attempt.operation():
                 return self.read(clock)
         with attempt.operation():
-            rows = self.write(self.batch, clock)
+            if self._under_fault:
+                assert self.batch is not None  # `least_s`
+                rows = self._under_fault.write(self.batch, clock)
+            else:
+                rows = self.write(self.batch, clock)
+        if self._under_fault:
+            self._under_fault.heal()
         self.written = attempt.agree("written", rows, sum)
         if attempt.part.leads:
             with attempt.phase("barrier"):
@@ -204,6 +224,24 @@ class TableStore(Store):
     @abstractmethod
     def write(self, batch: int | None, clock: OperationClock) -> int:
         """Write the source in batches of `batch` rows (None: all at once). Return the number of rows written."""
+
+    def batches(self, rows: int) -> Iterator[Sequence[Any]]:
+        """Yield the source's rows in batches of `rows` rows, as `send` takes them."""
+        return self.source.batches(rows)
+
+    def send(self, batch: Sequence[Any], *, again: bool) -> None:
+        """Write a batch of `batches` as `write` does, and return after the acknowledgement. Raises a StorebenchError for a failed batch.
+
+        `again`: an earlier sending has failed, and the server may have stored rows of the batch. Only for stores with `faults`.
+        """
+        raise NotImplementedError(f"{self.name} cannot send a batch again")
+
+    def reconnect(self) -> None:
+        """Connect again after a failure, if the store's client does not do so itself. Only for stores with `faults`."""
+
+    def answers(self) -> None:
+        """Raise a StorebenchError unless the server answers about all rows of the target. Called after a fault."""
+        self.count()
 
     @abstractmethod
     def barrier(self) -> None:
@@ -274,7 +312,7 @@ class TableStore(Store):
 
     def checksum(self) -> TableChecksum:
         """Return the checksum of the target's rows. A store that computes the checksum at the data needs no `scan`."""
-        total = TableChecksum(self.source.fields)
+        total = self.checksums(self.source.fields)
         for chunk in self.scan():
             total.update(chunk)
         return total

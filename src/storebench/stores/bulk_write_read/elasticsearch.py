@@ -14,7 +14,7 @@ from storebench.attempt.clock import OperationClock
 from storebench.dataset.checksum import TableChecksum
 from storebench.dataset.manifest import Manifest
 from storebench.dataset.schema import Field
-from storebench.errors import StoreRefused
+from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.stores import elasticsearch_server
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.bulk_write_read import elasticsearch_replicas, tuning
@@ -60,7 +60,8 @@ class Elasticsearch(TableStore):
     reads by a point in time and `search_after`, 10,000 documents per page. The `tuned` client maps each field once, writes without refresh
     and replicas, and uses several workers for each of the server's processors.
 
-    The server assigns the documents' ids: a row that was written twice is stored twice, which verification detects.
+    The server assigns the documents' ids: a row that was written twice is stored twice, which verification detects. Under a fault, the rows
+    of a batch that is sent again may therefore be stored twice.
     """
 
     name = "elasticsearch"
@@ -68,6 +69,7 @@ class Elasticsearch(TableStore):
     clients = ("reference", "tuned")
     delivers = ("dicts", "dicts")
     divides = (WRITE, READ)
+    faults = ("kill", "pause", "restart")
     connection = "elasticsearch"
     typical = (
         TypicalTime("write", fixed_s=8, million_s=200),
@@ -129,6 +131,9 @@ class Elasticsearch(TableStore):
         with self._errors():
             return elasticsearch_server.durability_of_index(self._client, self.target)
 
+    def promise(self, fault: str) -> str | None:
+        return elasticsearch_server.promise(fault, self.durability())
+
     def server_processes(self) -> Mapping[str, float]:
         from elasticsearch import ApiError, TransportError
 
@@ -174,22 +179,32 @@ class Elasticsearch(TableStore):
         rows = 0
         for part in clock.source(self.source.batches(batch)):
             with clock.operation():
-                actions = ({"_source": row} for row in part)
-                written, _ = helpers.bulk(self._client, actions, index=self.target)
-            rows += written
+                rows += self._bulk(part)
         return rows
+
+    def _bulk(self, batch: Sequence[Row]) -> int:
+        """Write a batch as the reference client does. Return the number of rows."""
+        from elasticsearch import helpers
+
+        actions = ({"_source": row} for row in batch)
+        written, _ = helpers.bulk(self._client, actions, index=self.target)
+        return int(written)
 
     def _write_parallel(self, window_rows: int, clock: OperationClock) -> int:
         """Write the chunks of each batch concurrently. Without batches, write windows of rows one after the other: reading the source
         concurrently with chunks would prevent subtracting the source's time from the operation."""
-        rows, workers = 0, self._tuning["workers"]
-        with ThreadPoolExecutor(workers) as pool:
+        rows = 0
+        with ThreadPoolExecutor(self._tuning["workers"]) as pool:
             for batch in clock.source(self.source.batches(window_rows)):
                 with clock.operation():
-                    size = chunk_rows(batch, workers, self._tuning["request_bytes"])
-                    chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
-                    rows += sum(pool.map(self._write_chunk, chunks))
+                    rows += self._write_chunks(pool, batch)
         return rows
+
+    def _write_chunks(self, pool: ThreadPoolExecutor, batch: list[Row]) -> int:
+        """Write a batch as the tuned client does. Return the number of rows."""
+        size = chunk_rows(batch, self._tuning["workers"], self._tuning["request_bytes"])
+        chunks = [batch[start : start + size] for start in range(0, len(batch), size)]
+        return sum(pool.map(self._write_chunk, chunks))
 
     def _write_chunk(self, chunk: list[Row]) -> int:
         import orjson
@@ -203,6 +218,23 @@ class Elasticsearch(TableStore):
         if answer["errors"]:
             raise BulkIndexError(f"{len(answer['items'])} documents failed", answer["items"])
         return len(chunk)
+
+    def send(self, batch: Sequence[Any], *, again: bool) -> None:
+        with self._errors():
+            if self.client == "tuned":
+                with ThreadPoolExecutor(self._tuning["workers"]) as pool:
+                    self._write_chunks(pool, list(batch))
+            else:
+                self._bulk(batch)
+
+    def answers(self) -> None:
+        """Raise StoreUnreachable unless each shard has a primary: a count leaves out the other shards without an error."""
+        with self._errors():
+            health = self._client.options(ignore_status=408).cluster.health(
+                index=self.target, wait_for_status="yellow", timeout="10s"
+            )
+        if health["timed_out"]:
+            raise StoreUnreachable(f"A shard of the index {self.target} has no primary")
 
     def barrier(self) -> None:
         with self._errors():
@@ -296,14 +328,14 @@ class Elasticsearch(TableStore):
             return int(self._client.count(index=self.target)["count"])
 
     def checksum(self) -> TableChecksum:
-        total = TableChecksum(self.source.fields)
+        total = self.checksums(self.source.fields)
         with self._errors():
             for page in self._read_pages(self._checksum_of):
                 total.add(page)
         return total
 
     def _checksum_of(self, hits: list[dict[str, Any]]) -> TableChecksum:
-        checksum = TableChecksum(self.source.fields)
+        checksum = self.checksums(self.source.fields)
         checksum.update(columns([hit["_source"] for hit in hits], self.source.fields))
         return checksum
 

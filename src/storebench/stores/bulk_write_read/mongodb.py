@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_MS = 10_000
 DEFAULT_DATABASE = "storebench"
+DUPLICATE = 11000  # MongoDB's error code for a document whose `_id` is there already
 NOT_PERMITTED = 13  # MongoDB's error code for a command without permission
 TUNED_REQUEST_ROWS = 1_000  # a mongod inserts in portions of 500, regardless of the request's rows
 VERIFY_CHUNK_ROWS = 1_000  # few enough to fit in memory beside an answer of up to 16 MB of documents
@@ -61,6 +62,7 @@ class MongoDB(TableStore):
     clients = ("reference", "tuned")
     delivers = ("dicts", "raw BSON")
     divides = (WRITE, READ)
+    faults = ("kill", "pause", "restart")
     connection = "mongodb"
     counters = mongodb_counters.COUNTERS
     packages = ("pymongo",)
@@ -142,6 +144,17 @@ class MongoDB(TableStore):
     def durability(self) -> Durability:
         written = self._raw if self.client == "tuned" else self._collection
         return durability_of(written.write_concern.document, self.describe())
+
+    def promise(self, fault: str) -> str | None:
+        with errors(self.server):
+            hello = self._client.admin.command("hello")
+        return mongodb_server.promise(
+            fault,
+            self.durability(),
+            self.describe(),
+            several=mongodb_server.is_several(hello),
+            majority=self._collection.write_concern.document.get("w") == "majority",
+        )
 
     def server_processes(self) -> Mapping[str, float]:
         from pymongo.errors import PyMongoError
@@ -230,6 +243,30 @@ class MongoDB(TableStore):
         ]
         for request in sent:
             request.result()
+
+    def send(self, batch: Sequence[Any], *, again: bool) -> None:
+        """Write a batch. PyMongo has given the rows of the reference client their `_id` at the first sending, so that the server refuses rows
+        that it has already. The server gives the tuned client's rows another `_id` at each sending: they may be stored twice.
+        """
+        with errors(self.server):
+            if self.client == "tuned":
+                with ThreadPoolExecutor(self._tuning["connections"], thread_name_prefix="insert") as pool:
+                    self._insert(pool, batch)
+            elif again:
+                self._insert_missing(batch)
+            else:
+                self._collection.insert_many(batch)
+
+    def _insert_missing(self, batch: Sequence[Row]) -> None:
+        """Insert the rows of a batch that the server does not have yet."""
+        from pymongo.errors import BulkWriteError
+
+        try:
+            self._collection.insert_many(batch, ordered=False)
+        except BulkWriteError as error:
+            failed = error.details["writeErrors"]
+            if error.details.get("writeConcernErrors") or any(one["code"] != DUPLICATE for one in failed):
+                raise
 
     def barrier(self) -> None:
         """Wait for the rows of unacknowledged writes. The verification reports rows that do not arrive in time."""

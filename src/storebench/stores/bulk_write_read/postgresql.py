@@ -15,7 +15,7 @@ from storebench.stores.bulk_write_read import arrow
 from storebench.stores.bulk_write_read.base import READ, VERIFY_CHUNK_ROWS, WRITE, TableStore, columns
 from storebench.stores.bulk_write_read.maintenance import FILES, MAINTAIN
 from storebench.stores.counters import postgresql as postgresql_counters
-from storebench.stores.postgresql_server import connected, conninfo, durability_of, errors, identify
+from storebench.stores.postgresql_server import connected, conninfo, durability_of, errors, identify, promise
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed, Identifier
@@ -44,6 +44,10 @@ class PostgreSQL(TableStore):
     lacks = FILES
     clients = ("reference", "tuned")
     delivers = ("tuples", "Arrow")
+    faults = (
+        "kill",
+        "pause",
+    )  # on SIGTERM the server waits for the client of the write to leave, so a restart is no fault
     connection = "postgresql"
     counters = postgresql_counters.COUNTERS
     packages = ("psycopg", "adbc-driver-postgresql", "pyarrow")
@@ -85,6 +89,9 @@ class PostgreSQL(TableStore):
 
     def durability(self) -> Durability:
         return durability_of(self._found.settings)
+
+    def promise(self, fault: str) -> str | None:
+        return promise(fault, self.durability())
 
     def server_processes(self) -> Mapping[str, float]:
         with suppress(StorebenchError), errors(self.server):
@@ -141,11 +148,32 @@ class PostgreSQL(TableStore):
     def _write_tuned(self, batch: int | None, clock: OperationClock) -> int:
         rows = 0
         for part in clock.source(self.source.tables(batch)):
-            with clock.operation(), self._arrow.cursor() as cursor:
-                cursor.adbc_ingest(self.target, part, mode="append")
-                self._arrow.commit()
+            with clock.operation():
+                self._ingest(part)
             rows += part.num_rows
         return rows
+
+    def _ingest(self, table: Any) -> None:
+        """Copy an Arrow table in a transaction."""
+        with self._arrow.cursor() as cursor:
+            cursor.adbc_ingest(self.target, table, mode="append")
+            self._arrow.commit()
+
+    def batches(self, rows: int) -> Iterator[Sequence[Any]]:
+        return self.source.tables(rows) if self.client == "tuned" else self.source.batches(rows)
+
+    def send(self, batch: Sequence[Any], *, again: bool) -> None:
+        """Commit a batch. If the server ends between a commit and its acknowledgement, the batch that is sent again is there twice."""
+        with errors(self.server):
+            if self.client == "tuned":
+                self._ingest(batch)
+            else:
+                self._copy(batch)
+
+    def reconnect(self) -> None:
+        with suppress(StorebenchError), errors(self.server):
+            self.close()
+        self.connect()
 
     def barrier(self) -> None:
         pass

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from storebench.attempt.cgroup import Cgroup
 from storebench.attempt.clock import OperationClock
 from storebench.errors import SpecError, VerificationFailed
+from storebench.servers.fault import Fault
 from storebench.spark import session as spark_session
 from storebench.spark.filesystems.base import FileSystem
 from storebench.stores.base import Durability, Server, TypicalTime
 from storebench.stores.files import Files, Listed
 from storebench.stores.parquet_copy.network import Traffic
-from storebench.stores.parquet_copy.rows import SCHEMA, SIZES, Checksum, Rows, made
+from storebench.stores.parquet_copy.rows import SCHEMA, SIZES, C, Checksum, Rows, made
+from storebench.stores.parquet_copy.under_fault import CopyUnderFault
 from storebench.stores.spark import SparkDriver
 from storebench.study.reserved import DROP
 
@@ -152,8 +154,13 @@ class ParquetStore(SparkDriver):
             self.files.check_absent(destination)
             self.files.listed(source)
             self._warm_up()
-        self.measure(attempt, self.copy)
+        fault = Fault.of(self.values)
+        under = CopyUnderFault(attempt, fault, self.promise(fault.name)) if fault else None
+        self.measure(attempt, partial(under.around, self.copy) if under else self.copy)
         with attempt.phase("verify"):
+            if under:
+                self._record_files(attempt, destination)
+                return under.verified(self.rows, partial(self._read_back, destination))
             tasks = self.spark.read.parquet(self.file_system.uri(source)).rdd.getNumPartitions()
             return self._verify(attempt, destination, tasks)
 
@@ -232,14 +239,9 @@ class ParquetStore(SparkDriver):
 
         `tasks`: the number of tasks that wrote the folder. A task writes at most one file, and none if its part of the input has no
         beginning of a row group."""
-        listed = self.files.listed(folder)
-        disk_bytes = self.files.disk_bytes(folder)
-        attempt.metric("disk_bytes", disk_bytes)
-        attempt.metric("file_bytes", listed.file_bytes)
-        attempt.metric("files", len(listed.sizes))
-        attempt.result.data_bytes = disk_bytes
+        listed = self._record_files(attempt, folder)
         check_files(listed, tasks)
-        expected, checksum = self.rows.checksum(), self._read_back(folder)
+        expected, checksum = self.rows.checksum(), self._read_back(folder, Checksum(self.rows.record_bytes))
         if (checksum.rows, checksum.sum) != (expected.rows, expected.sum):
             raise VerificationFailed(
                 f"{folder} has {checksum.rows:,} rows with the checksum {checksum}, and not {expected.rows:,} with {expected}"
@@ -249,11 +251,21 @@ class ParquetStore(SparkDriver):
             f" Parquet's pages; checksum {checksum}"
         )
 
-    def _read_back(self, folder: str) -> Checksum:
+    def _record_files(self, attempt: Attempt, folder: str) -> Listed:
+        """Record the number and the sizes of a complete folder's files. Return the content of the folder."""
+        listed = self.files.listed(folder)
+        disk_bytes = self.files.disk_bytes(folder)
+        attempt.metric("disk_bytes", disk_bytes)
+        attempt.metric("file_bytes", listed.file_bytes)
+        attempt.metric("files", len(listed.sizes))
+        attempt.result.data_bytes = disk_bytes
+        return listed
+
+    def _read_back(self, folder: str, checksum: C) -> C:
+        """Add the rows of a folder's files to a checksum. Return the checksum."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        checksum = Checksum(self.rows.record_bytes)
         for name, data in self.files.parts(folder):
             try:
                 table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Bytes = npt.NDArray[np.uint8]
 Ids = npt.NDArray[np.uint64]
+C = TypeVar("C", bound="Checksum")
 
 SCHEMA = "id bigint, bytes binary"
 SIZES = ("iterations", "record_bytes")  # the axes that multiply the number of rows
@@ -99,7 +100,10 @@ class Rows:
 
     def checksum(self) -> Checksum:
         """Return the expected checksum of all rows."""
-        checksum = Checksum(self.record_bytes)
+        return self.added_to(Checksum(self.record_bytes))
+
+    def added_to(self, checksum: C) -> C:
+        """Add all rows to a checksum. Return the checksum."""
         for start, values in self.batches(0, self.total):
             checksum.add(np.arange(start, start + len(values), dtype=np.uint64), values)
         return checksum
@@ -128,8 +132,12 @@ class Checksum:
         padded[:, : self.record_bytes] = values
         sums = (padded.view("<u8") * self._multipliers).sum(axis=1, dtype=np.uint64)
         of_ids = mix_array(ids.astype(np.uint64) + np.uint64(GOLDEN))
-        self.sum = (self.sum + int(mix_array(sums + of_ids).sum(dtype=np.uint64))) & MASK
-        self.rows += len(values)
+        self.add_hashes(mix_array(sums + of_ids))
+
+    def add_hashes(self, hashes: Ids) -> None:
+        """Add rows by their hashes."""
+        self.sum = (self.sum + int(hashes.sum(dtype=np.uint64))) & MASK
+        self.rows += len(hashes)
 
     def include(self, rows: int, total: int) -> None:
         """Add the known checksum of other rows."""
@@ -145,6 +153,23 @@ class Checksum:
 
     def __str__(self) -> str:
         return f"{self.sum:016x}"
+
+
+class RowHashes(Checksum):
+    """A checksum that also keeps the hash of each row: 8 bytes a row."""
+
+    def __init__(self, record_bytes: int) -> None:
+        super().__init__(record_bytes)
+        self._parts: list[Ids] = []
+
+    def add_hashes(self, hashes: Ids) -> None:
+        super().add_hashes(hashes)
+        self._parts.append(hashes)
+
+    @property
+    def hashes(self) -> Ids:
+        """Return the hash of each row, in the order in which the rows were added."""
+        return np.concatenate(self._parts) if self._parts else np.empty(0, dtype=np.uint64)
 
 
 # The functions that executors call are in this module, because their workers import it: it must import little else.

@@ -13,7 +13,9 @@ from storebench.stores.parquet_copy.base import ParquetStore
 
 
 class ServedStore(ParquetStore):
-    """A store on a file server, whose kind is the connection's name."""
+    """A store on a file server, whose kind is the connection's name. A fault is of a DataNode, while files are copied."""
+
+    faults = ("kill", "pause")
 
     @cached_property
     def _file_server(self) -> FileServer:
@@ -38,6 +40,16 @@ class ServedStore(ParquetStore):
 
     def server_settings(self) -> Mapping[str, str]:
         return self._file_server.settings()
+
+    def promise(self, fault: str) -> str | None:
+        """Return what the file server guarantees under a fault of one DataNode.
+
+        HDFS acknowledges a packet when all DataNodes of its pipeline have it (HDFS Architecture, Replication Pipelining); Ozone's Ratis
+        when a majority of three has it. A single DataNode does not sync a packet before the acknowledgement.
+        """
+        if (copies := self._file_server.copies) > 1:
+            return f"more than one of {copies} DataNodes has each acknowledged packet, and the fault is of one DataNode"
+        return "a paused DataNode keeps its memory" if fault == "pause" else None
 
     def durability(self) -> Durability:
         return self._file_server.durability()

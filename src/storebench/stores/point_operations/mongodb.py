@@ -89,25 +89,16 @@ class MongoDB(PointStore):
         return durability_of(self._collection.write_concern.document, self.describe())
 
     def promise(self, fault: str) -> str | None:
-        """Return what the server guarantees under a fault of one server.
-
-        A replica set may elect a member that lacks a write with w=1, and then rolls the write back. A mongod without a journaled
-        acknowledgement loses up to 100 ms of writes with its memory (MongoDB's manual, Journaling).
-        """
         with errors(self.server):
             hello = self._client.admin.command("hello")
             server = self.describe()
-        several = "setName" in hello or hello.get("msg") == "isdbgrid"
-        if several and self.consistency == "one":
-            return None
-        if fault == "pause" and not several:
-            return "a paused server keeps its memory"
-        durability = self.durability()
-        if durability.kind == "disk":
-            return f"an acknowledged write is on disk ({durability.stated})"
-        if fault == "restart" and server.settings.get("storage_engine") == "wiredTiger" and not several:
-            return "on SIGTERM a mongod writes a checkpoint before it ends (MongoDB's manual, Terminate a mongod Process)"
-        return None
+        return mongodb_server.promise(
+            fault,
+            self.durability(),
+            server,
+            several=mongodb_server.is_several(hello),
+            majority=self.consistency == "quorum",
+        )
 
     def create(self) -> None:
         assert self.server is not None
