@@ -55,7 +55,7 @@ def ran(command, stubs, folder):
         ("cassandra", "one", "compact", "java", "NodeTool compact"),
         ("cassandra", "one", "backup", "java", "NodeTool snapshot"),
         ("cassandra", "three", "repair", "java", "NodeTool repair --full"),
-        ("mongodb", "one", "compact", "psql", "documentdb_api.compact"),
+        ("mongodb", "one", "compact", "psql", "VACUUM FULL documentdb_data"),
         ("mongodb", "one", "backup", "pg_basebackup", "--pgdata=- --format=tar"),
         ("postgresql", "one", "compact", "vacuumdb", "--dbname=storebench --analyze"),
         ("postgresql", "one", "backup", "pg_basebackup", "--pgdata=- --format=tar"),
