@@ -95,12 +95,13 @@ type route struct {
 }
 
 type api struct {
-	token  [sha256.Size]byte
-	server *server
-	meter  *meter
-	data   []string
-	routes map[string]route
-	http   *http.Server
+	token    [sha256.Size]byte
+	server   *server
+	meter    *meter
+	data     []string
+	commands map[string]string // for maintenance, by name
+	routes   map[string]route
+	http     *http.Server
 
 	nodeFiles []string // files on the node's own disk, which no fault may fill
 	fillLimit int64    // bytes
@@ -112,7 +113,7 @@ type api struct {
 }
 
 func newAPI(settings *settings, server *server, meter *meter) *api {
-	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data,
+	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data, commands: settings.commands,
 		nodeFiles: []string{"/", "/etc/hosts", settings.message}, fillLimit: fillLimit}
 	a.routes = map[string]route{
 		"/v1/health":   {method: "GET", open: true, answer: a.health},
@@ -183,7 +184,7 @@ func (a *api) respond(request *http.Request) (any, error) {
 	var asked fault
 	var err error
 	if route.cause != nil {
-		asked, err = readFault(request)
+		asked, err = a.readFault(request)
 	} else {
 		asked.limits, err = readLimits(request)
 	}

@@ -20,7 +20,7 @@ const (
 type fault struct {
 	limits
 	Kind string  `json:"fault"`
-	For  float64 `json:"for_s"` // seconds that the server is down or paused, or the disk is full
+	For  float64 `json:"for_s"` // seconds that the server is down or paused, or the disk is full; the most seconds of a command
 }
 
 func (f fault) duration() time.Duration { return time.Duration(f.For * float64(time.Second)) }
@@ -34,8 +34,8 @@ type effect struct {
 
 // caused is the answer after a fault. The seconds count from the receipt of the request.
 type caused struct {
-	BeganAfter  float64 `json:"began_after_s"` // the signal is sent, or the disk is full
-	EndedAfter  float64 `json:"ended_after_s"` // the server is started or continued, or the disk has space
+	BeganAfter  float64 `json:"began_after_s"` // the signal is sent, the disk is full, or the command starts
+	EndedAfter  float64 `json:"ended_after_s"` // the server is started or continued, the disk has space, or the command ends
 	ReadyAfter  float64 `json:"ready_after_s"` // the server answers
 	BeganAt     string  `json:"began_at"`
 	EndedAt     string  `json:"ended_at"`
@@ -57,18 +57,30 @@ var faults = map[string]func(*api, fault) (effect, error){
 	"disk_full": (*api).fillDisk,
 }
 
-func readFault(request *http.Request) (fault, error) {
+func (a *api) readFault(request *http.Request) (fault, error) {
 	read := fault{limits: defaultLimits}
 	if err := readBody(request, &read, faultExample); err != nil {
 		return read, err
 	}
-	if faults[read.Kind] == nil {
-		return read, &problem{400, "the fault is not known", "ask for kill, restart, pause or disk_full, such as " + faultExample}
+	if a.causeOf(read.Kind) == nil {
+		return read, &problem{400, "the fault is not known", "ask for kill, restart, pause or disk_full, or for a command that the variables " +
+			prefix + commandPrefix + "… declare, such as " + faultExample}
 	}
 	if !(read.For >= 0 && read.For <= maxTimeout) {
 		return read, &problem{400, "for_s is out of range", fmt.Sprintf("give at least 0 and at most %.0f seconds", maxTimeout)}
 	}
 	return read, read.check()
+}
+
+// causeOf returns the function that causes a fault; nil for an unknown fault.
+func (a *api) causeOf(kind string) func(*api, fault) (effect, error) {
+	if cause := faults[kind]; cause != nil {
+		return cause
+	}
+	if a.commands[kind] != "" {
+		return (*api).maintain
+	}
+	return nil
 }
 
 // fault causes a fault, ends it, and waits until the server answers. It does so also if the client hangs up meanwhile.
@@ -77,7 +89,7 @@ func (a *api) fault(asked fault) (any, error) {
 	if err := a.needReady(); err != nil {
 		return nil, err
 	}
-	done, err := faults[asked.Kind](a, asked)
+	done, err := a.causeOf(asked.Kind)(a, asked)
 	if err == nil {
 		err = a.server.await(asked.ready())
 	}

@@ -35,6 +35,7 @@ type server struct {
 	pid       int           // 0: the server does not run
 	ended     chan struct{} // closed when the last started process has ended
 	stopping  bool          // the API has asked for the server's end
+	task      *task         // nil: no command runs beside the server
 	told      bool          // a signal has asked for the end of the container
 	lastEnd   ending
 	starts    int
@@ -199,6 +200,8 @@ func (s *server) reap(children <-chan os.Signal) {
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		if pid > 0 && pid == s.pid {
 			s.serverEnded(status)
+		} else if pid > 0 && s.task != nil && pid == s.task.pid {
+			s.taskEnded(status)
 		}
 		s.mutex.Unlock()
 		if err != syscall.EINTR && pid <= 0 {
@@ -210,9 +213,9 @@ func (s *server) reap(children <-chan os.Signal) {
 }
 
 func (s *server) serverEnded(status syscall.WaitStatus) {
-	s.lastEnd = ending{code: status.ExitStatus(), ran: time.Since(s.startedAt)}
+	s.lastEnd = ending{code: exitCode(status), ran: time.Since(s.startedAt)}
 	if status.Signaled() {
-		s.lastEnd.code, s.lastEnd.signal = 128+int(status.Signal()), status.Signal().String()
+		s.lastEnd.signal = status.Signal().String()
 	}
 	s.pid = 0
 	if s.told || !s.stopping {
@@ -220,6 +223,14 @@ func (s *server) serverEnded(status syscall.WaitStatus) {
 		s.end()
 	}
 	close(s.ended)
+}
+
+// exitCode returns the exit code of an ended process: 128 plus the signal's number, if a signal ended the process.
+func exitCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }
 
 func (s *server) isLeaving() bool {

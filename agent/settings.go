@@ -9,13 +9,17 @@ import (
 	"strings"
 )
 
-const prefix = "STOREBENCH_AGENT_"
+const (
+	prefix        = "STOREBENCH_AGENT_"
+	commandPrefix = "COMMAND_" // of the variables that declare commands, behind `prefix`
+)
 
 type settings struct {
 	token            string
 	port             int
 	data             []string
-	ready            *readiness // nil: not known
+	ready            *readiness        // nil: not known
+	commands         map[string]string // the server's own commands for its maintenance, by name in lower case
 	message          string
 	cgroup           string
 	childEnvironment []string
@@ -24,7 +28,7 @@ type settings struct {
 // readSettings removes the agent's own variables from the environment: the server gets the remaining variables.
 func readSettings(environment []string) (*settings, error) {
 	found := map[string]string{"PORT": "9110", "MESSAGE": "/dev/termination-log", "CGROUP": "/sys/fs/cgroup"}
-	read := &settings{}
+	read := &settings{commands: map[string]string{}}
 	for _, variable := range environment {
 		name, value, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, prefix) {
@@ -36,6 +40,11 @@ func readSettings(environment []string) (*settings, error) {
 	read.token, read.message, read.cgroup = found["TOKEN"], found["MESSAGE"], found["CGROUP"]
 	if read.token == "" {
 		return nil, errors.New("there is no token: set STOREBENCH_AGENT_TOKEN, from a Secret")
+	}
+	for name, value := range found {
+		if command, ok := strings.CutPrefix(name, commandPrefix); ok {
+			read.commands[strings.ToLower(command)] = value
+		}
 	}
 	var err error
 	if read.port, err = parsePort(found["PORT"]); err != nil {

@@ -27,12 +27,16 @@ func TestDefaultsAndTheEnvironmentOfTheServer(t *testing.T) {
 
 func TestEverySetting(t *testing.T) {
 	read, err := readSettings([]string{"STOREBENCH_AGENT_TOKEN=t", "STOREBENCH_AGENT_PORT=80", "STOREBENCH_AGENT_DATA=/data:/more/",
-		"STOREBENCH_AGENT_READY=tcp:5432", "STOREBENCH_AGENT_MESSAGE=/log", "STOREBENCH_AGENT_CGROUP=/cgroup"})
+		"STOREBENCH_AGENT_READY=tcp:5432", "STOREBENCH_AGENT_MESSAGE=/log", "STOREBENCH_AGENT_CGROUP=/cgroup",
+		"STOREBENCH_AGENT_COMMAND_COMPACT=tidy --up=all"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if read.port != 80 || read.message != "/log" || read.cgroup != "/cgroup" || !slices.Equal(read.data, []string{"/data", "/more"}) {
 		t.Errorf("the settings are %+v", read)
+	}
+	if len(read.commands) != 1 || read.commands["compact"] != "tidy --up=all" {
+		t.Errorf("the commands are %q, expected a single command, for compact", read.commands)
 	}
 	if read.ready == nil || read.ready.address != "127.0.0.1:5432" {
 		t.Errorf("the check that the server answers is %+v, expected port 5432 of this machine", read.ready)

@@ -1,6 +1,7 @@
 """The study of point operations under load."""
 
 from storebench.airflow.dags.study import study_dag
+from storebench.servers.fault import MAINTENANCE
 from storebench.servers.fault import PARAMS as FAULT_PARAMS
 from storebench.stores.point_operations.claims import CLAIMS
 from storebench.stores.point_operations.load_plan import LOADS, PARAMS
@@ -79,7 +80,7 @@ AXES = (
         grid=("closed",),
     ),
     several_pods(*STORES),
-    axis_of_faults(*STORES, kinds=("kill", "pause", "restart")),
+    axis_of_faults(*STORES, kinds=("kill", "pause", "restart", *MAINTENANCE)),
 )
 # `merge` says how the figures of several pods become one. The leader computes shares and percentiles from the added counts of all pods.
 METRICS = (
@@ -134,7 +135,7 @@ OF_MIXES = tuple(
 # The metrics of the table of faults. Charts show two of them.
 TABLE_OF_FAULTS = (
     *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "recover_s"),
-    *("p99_before_s", "p99_during_s", "p99_after_s"),
+    *("p99_before_s", "p99_during_s", "p99_after_s", "command_s"),
 )
 CHARTS_OF_FAULTS = ("unavailable_s", "recover_s")
 FAULT_BAND = Band("fault_from_s", "fault_to_s", "fault")
@@ -185,7 +186,7 @@ POINT_OPERATIONS = Study(
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with the entity of its
 id, and after the writes the whole table is compared with the acknowledged writes. With `read_share`, reads are mixed with the writes.
-With `fault`, a server is killed, paused or restarted on purpose, and the table is compared with the acknowledged writes afterwards.
+With `fault`, a server is killed, paused, restarted or maintained on purpose, and the table is compared with the acknowledged writes afterwards.
 Operations per second count successful requests. Latencies are of all requests: a failed request has the time that its user waited. A table
 on the study's page in the documentation lists the differences from the original study.""",
     stores=STORES,

@@ -32,6 +32,24 @@ def test_a_kill_ends_all_processes_and_the_agent_starts_the_server_again(contain
     one.agent.stop()  # also the new orphan, which holds this test's pipe
 
 
+def test_a_command_of_the_topology_runs_beside_the_server_and_its_failure_is_told(container, tmp_path):
+    mark = tmp_path / "mark"
+    commands = {"COMPACT": f"sleep 0.3; echo $WHERE > {mark}", "BACKUP": "echo no room >&2; exit 3"}
+    variables = {f"STOREBENCH_AGENT_COMMAND_{name}": command for name, command in commands.items()}
+    one = container({**variables, "WHERE": "in the server's environment"}, port=free_port())
+    before = one.agent.figures()
+    caused = one.agent.fault("compact", 60)
+    assert mark.read_text() == "in the server's environment\n"
+    assert caused.ended_after_s - caused.began_after_s > 0.3 and caused.exit_code is None
+    assert caused.ended_after_s < caused.ready_after_s < caused.ended_after_s + 5
+    with pytest.raises(AgentRefused, match="backup ended with the exit code 3: no room"):
+        one.agent.fault("backup", 60)
+    with pytest.raises(AgentRefused, match="the fault is not known"):
+        one.agent.fault("repair", 60)
+    after = one.agent.figures()
+    assert (after.server_pid, after.restarts) == (before.server_pid, 0)
+
+
 def test_term_during_a_pause_continues_the_server_which_then_ends(container):
     one = container(port=free_port())
     pid = one.agent.figures().server_pid

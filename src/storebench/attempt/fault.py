@@ -6,16 +6,19 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from storebench import http_client
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BrokenPromise, FaultFailed, StorebenchError
 from storebench.servers.agent import Agent
-from storebench.servers.fault import Fault
+from storebench.servers.fault import LONGEST_S, Fault
 from storebench.servers.watch import Watch
+
+if TYPE_CHECKING:
+    from storebench.attempt.run import Attempt
 
 WEBHOOK_S = 600.0  # the limit of a webhook's work, beside the duration of the fault
 HEALED_WITHIN_S = 120.0  # seconds after the fault in which the store must answer
@@ -26,16 +29,35 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Happened:
-    """The times of a fault on this pod's monotonic clock. The true times are later by at most `skew_s`."""
+    """The times of a fault on this pod's monotonic clock. The true times are later by at most `skew_s`.
+
+    `command_s`: the seconds of a maintenance's command; None for other faults.
+    """
 
     server: str
     began_s: float
     healed_s: float  # the server answers again
     skew_s: float
+    command_s: float | None = None
 
     def since(self, zero_s: float) -> Happened:
         """Return the times as seconds since `zero_s`."""
-        return Happened(self.server, self.began_s - zero_s, self.healed_s - zero_s, self.skew_s)
+        return replace(self, began_s=self.began_s - zero_s, healed_s=self.healed_s - zero_s)
+
+    @property
+    def said(self) -> str:
+        """Return a sentence about the duration of the fault."""
+        if self.command_s is not None:
+            return f"the command at {self.server} took {self.command_s:.1f} s"
+        return f"{self.server} answered again {self.healed_s - self.began_s:.1f} s after the fault began"
+
+    def report(self, attempt: Attempt) -> None:
+        """Record the times of the fault, as seconds since the zero of `since`."""
+        attempt.metric("fault_from_s", self.began_s)
+        attempt.metric("fault_to_s", self.healed_s)
+        attempt.metric("fault_skew_s", self.skew_s)
+        if self.command_s is not None:
+            attempt.metric("command_s", self.command_s)
 
 
 class Injection:
@@ -138,7 +160,7 @@ def _cause_of(fault: Fault) -> Callable[[], Happened]:
 def _by_agent(agent: Agent, fault: Fault) -> Happened:
     print(f"fault: {fault.name} of {agent.pod}", flush=True)
     sent_s = time.monotonic()
-    caused = agent.fault(fault.name, fault.for_s)
+    caused = agent.fault(fault.name, LONGEST_S if fault.is_maintenance else fault.for_s)
     answered_s = time.monotonic()
     print(f"fault: {caused}", flush=True)
     return Happened(
@@ -146,6 +168,7 @@ def _by_agent(agent: Agent, fault: Fault) -> Happened:
         sent_s + caused.began_after_s,
         sent_s + caused.ready_after_s,
         max(0.0, answered_s - sent_s - caused.ready_after_s),
+        caused.ended_after_s - caused.began_after_s if fault.is_maintenance else None,
     )
 
 
@@ -169,4 +192,5 @@ def _by_webhook(fault: Fault) -> Happened:
         said = answer.body[:200].decode(errors="replace")
         raise FaultFailed(f"the webhook {fault.url} refuses ({answer.status} {answer.reason}): {said}")
     skew_s = max(0.0, answered_s - sent_s - fault.for_s)
-    return Happened(fault.server or fault.url, sent_s, answered_s, skew_s)
+    command_s = answered_s - sent_s if fault.is_maintenance else None
+    return Happened(fault.server or fault.url, sent_s, answered_s, skew_s, command_s)

@@ -11,6 +11,7 @@ from storebench.servers import topology
 from storebench.servers.fault import Fault
 from storebench.servers.render import servers_of
 from storebench.servers.sizes import FIELDS, Sizes
+from storebench.servers.topology import COMMANDS
 from storebench.stores.base import split
 from storebench.study.cell import Cell
 from storebench.study.planned import PlannedStudy
@@ -64,4 +65,13 @@ def check_faults(
         if fault.server and fault.server not in names:
             raise SpecError(
                 f"fault_server={fault.server}: the topology {servers} has no such server, but {', '.join(names)}"
+            )
+        if not fault.is_maintenance:
+            continue
+        server = fault.server or servers_of(servers, sizes, holding=True)[0]
+        if fault.name not in (declared := servers.commands_of(server)):
+            raise SpecError(
+                f"{FAULT}={fault.name} at {cell.store}: the topology {servers} declares no command for it at {server}, but"
+                f" {', '.join(declared) or 'none for any maintenance'}. Leave out the fault, or declare the command by the annotation"
+                f" {COMMANDS[fault.name]}"
             )

@@ -9,12 +9,20 @@ from storebench.fields import Field, Number, Text
 from storebench.study.reserved import FAULT
 
 NO_FAULT = "none"
+# Commands of the server itself, which a topology declares (storebench.servers.topology). The command decides how long each lasts.
+MAINTENANCE: Mapping[str, str] = {
+    "compact": "the server's own command that merges its data",
+    "backup": "the server's own command that makes a backup",
+    "repair": "the server's own command that makes the copies of the data equal",
+}
+UNHARMED = "a maintenance ends no process and removes no data"  # what a store guarantees under a maintenance
 # What the agents of servers can do, and what it means.
 FAULTS: Mapping[str, str] = {
     "kill": "SIGKILL to the server, which is started again after `fault_for_s`",
     "pause": "the server is stopped for `fault_for_s` with SIGSTOP, and continues",
     "restart": "an orderly end of the server, which is started again after `fault_for_s`",
     "disk_full": "the file system of the server's data is full for `fault_for_s`",
+    **MAINTENANCE,
 }
 LONGEST_S = 3_600  # the most seconds of a fault
 AFTERWARDS_S = 10.0  # the least seconds of a load after the planned end of a fault, to see the recovery
@@ -41,7 +49,7 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_for_s": Number(
         title="Duration of the fault, s",
-        text="Seconds that the server is down, paused or full.",
+        text=f"Seconds that the server is down, paused or full. A maintenance ({', '.join(MAINTENANCE)}) lasts as long as its command.",
         default=5,
         maximum=LONGEST_S,
         examples=(1, 5, 30),
@@ -67,7 +75,7 @@ class Fault:
     name: str
     server: str
     after_s: float  # seconds from the end of the warm-up, or from the begin of an operation without one
-    for_s: float
+    for_s: float  # 0 for a maintenance, which lasts as long as its command
     url: str
 
     @classmethod
@@ -77,7 +85,14 @@ class Fault:
         if name == NO_FAULT:
             return None
         given = {param: field.read(values.get(param, field.default)) for param, field in PARAMS.items()}
+        if name in MAINTENANCE:
+            given["fault_for_s"] = 0.0
         return cls(name, *(given[f"fault_{part}"] for part in ("server", "after_s", "for_s", "url")))
+
+    @property
+    def is_maintenance(self) -> bool:
+        """Return whether the fault is a command of the server itself."""
+        return self.name in MAINTENANCE
 
     @property
     def least_s(self) -> float:

@@ -11,7 +11,16 @@ from typing import Any
 
 from storebench.servers.agent import PORT
 from storebench.servers.sizes import Sizes
-from storebench.servers.topology import COPIES, DATA, READY, SIZED, Object, Topology, secret_references
+from storebench.servers.topology import (
+    COPIES,
+    DATA,
+    READY,
+    SIZED,
+    Object,
+    Topology,
+    commands,
+    secret_references,
+)
 from storebench.servers.watch import TOKEN
 
 # Labels whose value is the id of a set of servers.
@@ -208,6 +217,7 @@ def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str)
     values = {
         "STOREBENCH_AGENT_DATA": annotations.get(DATA),
         "STOREBENCH_AGENT_READY": annotations.get(READY),
+        **{f"STOREBENCH_AGENT_COMMAND_{name.upper()}": one for name, one in commands(annotations).items()},
     }
     token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}
     server.setdefault("env", []).extend(

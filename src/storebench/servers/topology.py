@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.errors import SpecError
 from storebench.servers import kustomization
+from storebench.servers.fault import MAINTENANCE
 from storebench.servers.kustomization import LISTING
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ PASSWORD_KEY = "password"  # the only key that a container may take from a Secre
 SERVICE_CORES = "storebench/service-cores"  # annotation of pods with a service in front of the store: cores that its program can use
 ALL_CORES = "all"  # value of that annotation: all cores that the container may use
 READY = "storebench/ready"  # annotation of pods: a URL that answers with a success once the server is ready
+# Annotations of pods: the shell command for each maintenance that the server can do, for the agent
+COMMANDS = {name: f"storebench/{name}" for name in MAINTENANCE}
 
 # The registry in the names of images that nobody publishes: it never resolves (RFC 2606). A name without a registry would be looked up at a
 # public registry, where anybody can own the name.
@@ -79,6 +82,15 @@ class Topology:
         """True if clients log in with the password that the run makes."""
         return any(True for item in self.sets for _ in secret_references(item["spec"]["template"]["spec"]))
 
+    def commands_of(self, server: str) -> dict[str, str]:
+        """Return the commands for maintenance that a server's pod declares, by the maintenance's name. `server`: such as `cassandra-1`."""
+        (pod,) = (
+            item["spec"]["template"]
+            for item in self.sets
+            if item["metadata"]["name"] == server.rpartition("-")[0]
+        )
+        return commands(pod.get("metadata", {}).get("annotations", {}))
+
     def connection(self, host: str) -> dict[str, Any]:
         """Return the connection to the servers at `host`, in the form that pods read (storebench.connection), without the password.
 
@@ -103,6 +115,11 @@ def secret_references(pod: Object) -> Iterator[Object]:
         for variable in container.get("env", []):
             if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
                 yield reference
+
+
+def commands(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return the commands for maintenance that a pod's annotations declare, by the maintenance's name."""
+    return {name: annotations[place] for name, place in COMMANDS.items() if place in annotations}
 
 
 def service_cores(text: str) -> float | None:

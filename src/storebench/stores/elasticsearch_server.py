@@ -10,6 +10,7 @@ from storebench.connection import Connection, tls
 from storebench.connection.typed import host_list
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.redact import redacted
+from storebench.servers.fault import MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def promise(fault: str, durability: Durability) -> str | None:
     A write is acknowledged after all copies that are in sync have it, and only such a copy becomes the primary (Elasticsearch's manual,
     Reading and writing documents).
     """
+    if fault in MAINTENANCE:
+        return UNHARMED
     if fault == "pause":
         return "a paused node keeps its memory, and all copies in sync have an acknowledged write"
     if durability.kind == "disk":

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote
 
 from storebench.connection import Connection, tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
+from storebench.servers.fault import MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def promise(
     """
     if (several and not majority) or durability.kind == "none":
         return None
+    if fault in MAINTENANCE and not several:
+        return UNHARMED
     if fault == "pause" and not several:
         return "a paused server keeps its memory"
     if durability.kind == "disk":

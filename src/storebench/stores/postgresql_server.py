@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.servers.fault import MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def durability_of(settings: Mapping[str, Any]) -> Durability:
 
 def promise(fault: str, durability: Durability) -> str | None:
     """Return what the server guarantees for commits under a fault; None if it does not guarantee that all are kept."""
+    if fault in MAINTENANCE:
+        return UNHARMED
     if fault == "pause":
         return "a paused server keeps its memory"
     if durability.kind == "disk":

@@ -22,6 +22,7 @@ METRICS = (
     Metric("p99_before_s", "latency before the fault, 99 %"),
     Metric("p99_during_s", "latency during the fault, 99 %"),
     Metric("p99_after_s", "latency after the fault, 99 %"),
+    Metric("command_s", "time of the server's own command"),
     Metric("fault_from_s", "begin of the fault", "neither"),
     Metric("fault_to_s", "the server answers again after the fault", "neither"),
     Metric("fault_skew_s", "the times of the fault are late by at most this", "neither"),

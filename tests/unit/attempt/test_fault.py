@@ -4,6 +4,7 @@ import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from storebench.attempt.fault import Happened, Injection
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BrokenPromise, FaultFailed
 from storebench.servers.agent import Agent
+from storebench.servers.fault import LONGEST_S
 from storebench.servers.watch import Watch
 
 CAUSED = {
@@ -80,6 +82,28 @@ def test_the_times_of_the_agent_are_on_the_pods_clock_and_their_error_is_bounded
     assert found.skew_s >= LATE_S
     since = found.since(found.began_s)
     assert (since.began_s, since.skew_s) == (0, found.skew_s) and since.healed_s == pytest.approx(0.09)
+
+
+def test_a_maintenance_has_the_time_of_its_command_and_no_planned_duration(agent):
+    one = injection(fault="compact")
+    one.at(0.0)
+    found = one.happened()
+    _, body = agent.asked
+    assert (body["fault"], body["for_s"]) == ("compact", LONGEST_S)
+    assert found.command_s == pytest.approx(0.04) and found.said == "the command at mongodb-x1-0 took 0.0 s"
+    recorder = SimpleNamespace(metrics={}, metric=lambda name, value: recorder.metrics.update({name: value}))
+    found.since(found.began_s).report(recorder)
+    assert recorder.metrics["fault_to_s"] == pytest.approx(0.09)
+    assert set(recorder.metrics) == {"fault_from_s", "fault_to_s", "fault_skew_s", "command_s"}
+
+
+def test_the_command_of_a_webhook_lasts_from_the_request_to_the_answer(agent):
+    (url,) = (f"http://127.0.0.1:{one.port}/" for one in fault.Watch.from_environment().agents)
+    one = injection(fault="backup", fault_url=url)
+    one.at(0.0)
+    found = one.happened()
+    assert agent.asked == ("/", {"fault": "backup", "server": "mongodb-0", "for_s": 0})
+    assert found.command_s == found.healed_s - found.began_s == found.skew_s > LATE_S
 
 
 def test_a_server_that_does_not_come_back_fails_the_fault(agent, monkeypatch):

@@ -28,6 +28,10 @@ def check(study=STUDY, agent="own/agent:1", **asked):
         {"stores": ["mongodb"], "fault": "none"},
         {"stores": ["mongodb"], "fault_url": "http://192.0.2.7/fault"},
         {"pods": "2", "fault": "none"},
+        {"fault": "repair", "fault_server": "cassandra-2"},
+        {"stores": ["cassandra@rest"], "fault": ["compact", "backup"]},
+        {"stores": ["mongodb@one"], "fault": ["compact", "backup"]},
+        {"stores": ["mongodb"], "fault": "compact", "fault_url": "http://192.0.2.7/fault"},
     ],
 )
 def test_a_fault_that_an_agent_or_a_webhook_can_make_is_planned(asked):
@@ -45,6 +49,15 @@ def test_a_fault_that_an_agent_or_a_webhook_can_make_is_planned(asked):
         ({"fault_server": "cassandra-3"}, "has no such server, but cassandra-0, cassandra-1, cassandra-2"),
         ({"pods": "2"}, "has one pod, and this run asks for pods=2 with fault=kill"),
         ({"agent": None}, "no image of the agent is known"),
+        (
+            {"stores": ["cassandra@one"], "fault": "repair"},
+            "cassandra/one declares no command for it at cassandra-0, but compact, backup.*the annotation storebench/repair",
+        ),
+        (
+            {"stores": ["cassandra@rest"], "fault": "compact", "fault_server": "cassandra-api-0"},
+            "declares no command for it at cassandra-api-0, but none for any maintenance",
+        ),
+        ({"stores": ["mongodb@one"], "fault": "repair"}, "mongodb@one has no fault 'repair': .*backup"),
     ],
 )
 def test_a_fault_that_nothing_can_make_is_refused(asked, says):

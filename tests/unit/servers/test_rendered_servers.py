@@ -155,6 +155,9 @@ def test_the_agent_starts_the_server_and_is_brought_into_its_image():
     }
     assert told["STOREBENCH_AGENT_DATA"]["value"] == "/usr/share/elasticsearch/data"
     assert told["STOREBENCH_AGENT_READY"]["value"].startswith("http://127.0.0.1:9200/")
+    commands = {name for name in told if name.startswith("STOREBENCH_AGENT_COMMAND_")}
+    assert commands == {"STOREBENCH_AGENT_COMMAND_COMPACT"}
+    assert "_forcemerge" in told["STOREBENCH_AGENT_COMMAND_COMPACT"]["value"]
     assert {"name": "agent", "containerPort": 9110} in server["ports"]
     assert init["securityContext"]["allowPrivilegeEscalation"] is False
 

@@ -48,6 +48,12 @@ def test_a_fault_has_the_parameters_of_its_run():
     }
     found = Fault.of({"fault": "pause", **asked})
     assert found == Fault("pause", "cassandra-1", 2.0, 3.0, "http://x/f") and found.least_s == 15
+    assert not found.is_maintenance
+
+
+def test_a_maintenance_lasts_as_long_as_its_command():
+    found = Fault.of({"fault": "compact", "fault_after_s": "2", "fault_for_s": "30"})
+    assert found.is_maintenance and (found.for_s, found.least_s) == (0, 12)
 
 
 @pytest.mark.parametrize(

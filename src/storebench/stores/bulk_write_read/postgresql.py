@@ -44,10 +44,8 @@ class PostgreSQL(TableStore):
     lacks = FILES
     clients = ("reference", "tuned")
     delivers = ("tuples", "Arrow")
-    faults = (
-        "kill",
-        "pause",
-    )  # on SIGTERM the server waits for the client of the write to leave, so a restart is no fault
+    # on SIGTERM the server waits for the client of the write to leave, so a restart is no fault
+    faults = ("kill", "pause", "compact", "backup")
     connection = "postgresql"
     counters = postgresql_counters.COUNTERS
     packages = ("psycopg", "adbc-driver-postgresql", "pyarrow")

@@ -117,19 +117,14 @@ class WriteUnderFault:
     def _reported(self, fault: Happened) -> str:
         """Record the figures of the batches. Return a sentence about them."""
         attempt, again = self._attempt, sum(batch.again for batch in self._batches)
-        attempt.metric("fault_from_s", fault.began_s)
-        attempt.metric("fault_to_s", fault.healed_s)
-        attempt.metric("fault_skew_s", fault.skew_s)
+        fault.report(attempt)
         attempt.metric("retried_batches", again)
         if delays_s := delays(self._batches, fault.began_s):
             attempt.metric("unavailable_s", delays_s[0])
             attempt.metric("unavailable_sum_s", delays_s[1])
         ended_s = self._batches[-1].acknowledged_s
-        before = f", after the write had ended ({ended_s - fault.began_s:.1f} s)"
-        return (
-            f"{fault.server} answered again {fault.healed_s - fault.began_s:.1f} s after the fault began"
-            f"{before if ended_s < fault.healed_s else ''}; {again:,} of {len(self._batches):,} batches were sent again"
-        )
+        before = f"; the write had ended before, {ended_s - fault.began_s:.1f} s after the fault began"
+        return f"{fault.said}{before if ended_s < fault.healed_s else ''}; {again:,} of {len(self._batches):,} batches were sent again"
 
     def _number_of(self, row: int) -> int:
         """Return the number, from 1, of the batch with a row of the dataset."""

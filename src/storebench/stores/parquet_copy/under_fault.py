@@ -38,9 +38,7 @@ class CopyUnderFault:
         """
         attempt = self._attempt
         fault = attempt.fault.happened().since(self._began_s)
-        attempt.metric("fault_from_s", fault.began_s)
-        attempt.metric("fault_to_s", fault.healed_s)
-        attempt.metric("fault_skew_s", fault.skew_s)
+        fault.report(attempt)
         expected = rows.added_to(RowHashes(rows.record_bytes))
         copied = attempt.fault.answer(
             lambda: read_back(RowHashes(rows.record_bytes)), (StoreRefused, StoreUnreachable)
@@ -51,6 +49,6 @@ class CopyUnderFault:
         judged = attempt.fault.judged(found.lost, found.doubled, self._promise, "rows")
         ended_s = self._ended_s - self._began_s
         return (
-            f"{found.kept:,} of {found.rows:,} rows are there; {fault.server} answered again {fault.healed_s - fault.began_s:.1f} s after the"
-            f" fault began, and the copy ended {ended_s - fault.began_s:.1f} s after it; {judged}"
+            f"{found.kept:,} of {found.rows:,} rows are there; {fault.said}, and the copy ended {ended_s - fault.began_s:.1f} s after the begin"
+            f" of the fault; {judged}"
         )

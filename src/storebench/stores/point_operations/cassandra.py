@@ -9,6 +9,7 @@ from uuid import UUID
 
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
+from storebench.servers.fault import MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 from storebench.stores.counters import cassandra as cassandra_counters
 from storebench.stores.point_operations import requests
@@ -42,7 +43,7 @@ class Cassandra(PointStore):
     name = "cassandra"
     connection = "cassandra"
     counters = cassandra_counters.COUNTERS
-    faults = ("kill", "pause", "restart")
+    faults = ("kill", "pause", "restart", *MAINTENANCE)
     packages = (*PointStore.packages, "cassandra-driver")
     modules = (*PointStore.modules, "cassandra.cluster")
     _scanned = ""
@@ -141,6 +142,8 @@ class Cassandra(PointStore):
         copies = server.settings["copies"]
         if self.consistency == "quorum" and copies > 2:
             return f"a majority of {copies} copies has an acknowledged write, and the fault is of one node"
+        if fault in MAINTENANCE:
+            return UNHARMED
         if fault == "pause":
             return "a paused node keeps its memory"
         if fault == "restart" and server.name == "Cassandra":

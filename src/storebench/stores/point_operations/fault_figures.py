@@ -164,9 +164,7 @@ class UnderFault:
 def report(attempt: Attempt, found: UnderFault) -> str:
     """Record the figures of a load under a fault. Return a sentence about the fault and the recovery."""
     fault = found.fault
-    attempt.metric("fault_from_s", fault.began_s)
-    attempt.metric("fault_to_s", fault.healed_s)
-    attempt.metric("fault_skew_s", fault.skew_s)
+    fault.report(attempt)
     longest_s, sum_s = found.unavailable_s()
     attempt.metric("unavailable_s", longest_s)
     attempt.metric("unavailable_sum_s", sum_s)
@@ -179,7 +177,7 @@ def report(attempt: Attempt, found: UnderFault) -> str:
     if recover_s is not None:
         attempt.metric("recover_s", recover_s)
         recovered = f"had recovered {recover_s:.1f} s after the fault began"
-    return f"{fault.server} answered again {fault.healed_s - fault.began_s:.1f} s after the fault began, and the load {recovered}"
+    return f"{fault.said}, and the load {recovered}"
 
 
 def _p99(latencies_s: Numbers) -> float | None:

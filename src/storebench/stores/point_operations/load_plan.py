@@ -185,8 +185,8 @@ class Load:
             )
         if self.duration_s < self.fault.least_s:
             raise SpecError(
-                f"A measurement of {self.duration_s:g} s is too short for a fault that begins after {self.fault.after_s:g} s and lasts"
-                f" {self.fault.for_s:g} s: ask for a duration_s of at least {self.fault.least_s:g}"
+                f"A measurement of {self.duration_s:g} s is too short for a fault that begins after {self.fault.after_s:g} s and lasts at"
+                f" least {self.fault.for_s:g} s: ask for a duration_s of at least {self.fault.least_s:g}"
             )
 
     @property
