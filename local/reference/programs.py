@@ -193,12 +193,12 @@ def _of_compose() -> Iterator[tuple[str, str]]:
 
 def exit_codes_page() -> str:
     """Return the page of the exit codes of commands and of pods."""
-    known = [
+    known: list[type[errors.StorebenchError]] = [
         one
-        for one in vars(errors).values()
+        for one in (*vars(errors).values(), RunFailed, NoExecutors, Killed)
         if inspect.isclass(one) and issubclass(one, errors.StorebenchError)
     ]
-    meanings = {one: str(one.__doc__).split("\n\n")[0] for one in (*known, RunFailed, NoExecutors, Killed)}
+    meanings = {one: str(one.__doc__).split("\n\n")[0] for one in known}
     meanings[errors.StorebenchError] = "A defect of Storebench."
     del meanings[errors.SchemaDiffers]  # has the kind of SpecError
     rows = [("0", "", "The command has done its work, or the attempt is verified.")]
