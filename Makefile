@@ -261,11 +261,11 @@ fuzz-conf: setup ## Try 10,000 random configurations of all studies in draft, pl
 	@$(VENV)/bin/python -W ignore -m bench.fuzz_conf $(call options,CONFIGURATIONS SEED)
 
 .PHONY: bench-formats
-bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with those of ytsaurus-client, and the fastest format with null
+bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with the codecs of ytsaurus-client, and the fastest format with null
 	@PATH=$(STOREBENCH_HOME)/bin:$$PATH $(VENV)/bin/python -m bench.formats
 
 .PHONY: bench-dataset
-bench-dataset: up ## Compare the dataset generator with a raw upload and pandas; PODS=1,2,4: measure only so many pods together
+bench-dataset: up ## Compare the dataset generator with a raw upload and pandas; PODS=1,2,4: measure only these numbers of pods
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset $(if $(PODS),--pods $(PODS))
 
 .PHONY: bench-overhead

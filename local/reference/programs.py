@@ -221,7 +221,7 @@ def exit_codes_page() -> str:
             table(
                 ("exit code", "of", "meaning"),
                 [
-                    ("1, 6", code("storebench compare --fail-over"), "B is worse, or the data do not rule that out ([a green build](../method.md#repeats))."),
+                    ("1, 6", code("storebench compare --fail-over"), "1: B is worse. 6: the data do not rule out that B is worse ([a green build](../method.md#repeats))."),
                     (str(INTERRUPTED), code("storebench run", "storebench follow"), "Ctrl-C ended the command. The run goes on in Airflow."),
                     ("128 + N", "pods", "Signal number N ended the program: 137 is SIGKILL, 143 is SIGTERM."),
                 ],
