@@ -29,13 +29,16 @@ def test_each_client_writes_and_reads_what_is_verified():
     assert {row["store"]: row["durability"] for row in rows if row["operation"] == "write"} == GUARANTEES
 
 
-def test_spark_writes_and_reads_an_iceberg_table_in_its_executors():
+def test_spark_writes_compacts_and_reads_an_iceberg_table_in_its_executors():
+    """Iceberg compacts five files or more by default."""
     code, text, rows = run(
         *("--stores", "iceberg-spark", "--clients", "tuned"),
-        *("--axis", "batch=400", "--axis", "executors=1", "--rows", "1000"),
+        *("--axis", "batch=200", "--axis", "executors=1", "--axis", "maintenance=on", "--rows", "1000"),
     )
     assert code == 0, text
     assert [(row["operation"], row["status"], row["error"]) for row in rows] == [
         ("write", "verified", None),
+        ("maintain", "verified", None),
         ("read", "verified", None),
     ]
+    assert rows[1]["metrics"]["files_before"] >= 5 and rows[1]["metrics"]["files_after"] == 1

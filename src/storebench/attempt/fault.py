@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Event, Thread
+from typing import TypeVar
 
 from storebench import http_client
 from storebench.attempt.spec import AttemptSpec
@@ -17,6 +18,10 @@ from storebench.servers.fault import Fault
 from storebench.servers.watch import Watch
 
 WEBHOOK_S = 600.0  # the limit of a webhook's work, beside the duration of the fault
+HEALED_WITHIN_S = 120.0  # seconds after the fault in which the store must answer
+PAUSE_S = 0.2  # seconds between two questions to a store that does not answer yet
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,23 @@ class Injection:
         except StorebenchError as error:
             assert self.planned is not None
             raise FaultFailed(f"The fault {self.planned.name!r} failed: {error}") from error
+
+    def answer(
+        self, ask: Callable[[], Answer], errors: type[StorebenchError] | tuple[type[StorebenchError], ...]
+    ) -> Answer:
+        """Return the answer of a healed store: wait until the fault has ended, and call `ask` until it raises none of `errors`.
+
+        Raises FaultFailed, and the last error after HEALED_WITHIN_S.
+        """
+        self.happened()
+        until_s = time.monotonic() + HEALED_WITHIN_S
+        while True:
+            try:
+                return ask()
+            except errors:
+                if time.monotonic() > until_s:
+                    raise
+            time.sleep(PAUSE_S)
 
     def judged(
         self, lost: int, doubled: int, promise: str | None, what: str = "writes", *, may_double: bool = False

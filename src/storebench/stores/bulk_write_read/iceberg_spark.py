@@ -104,9 +104,8 @@ class IcebergSpark(SparkTable, IcebergStore):
     def maintain(self) -> None:
         """Compact small files. The replaced files stay in S3 for the older snapshots; no reader of the current snapshot opens them."""
         with spark_session.errors("The maintenance"):
-            self.spark.sql(
-                f"CALL {CATALOG}.system.rewrite_data_files(table => '{NAMESPACE}.{self.target}')"
-            ).collect()
+            # The name begins with the catalog: Iceberg takes the first part for a catalog if a catalog has this name, as here.
+            self.spark.sql(f"CALL {CATALOG}.system.rewrite_data_files(table => '{self._name}')").collect()
 
     def _rows_of_last_commit(self) -> int:
         with self._errors():

@@ -9,7 +9,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from storebench.errors import StorebenchError, VerificationFailed
-from storebench.patience import patiently
 from storebench.stores.bulk_write_read.row_hashes import RowHashes
 from storebench.stores.bulk_write_read.verify import checksum_of
 from storebench.stores.lost_rows import Compared, compare_rows
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 AGAIN_FOR_S = 120.0  # seconds for which a failed batch is sent again
 PAUSE_S = 0.1  # seconds between two sendings of a batch
-HEALED_WITHIN_S = 120.0  # seconds after the fault in which the store must answer
 CHUNK_ROWS = 10_000  # rows of the dataset whose hashes are computed at once
 
 
@@ -86,14 +84,17 @@ class WriteUnderFault:
         return Batch(len(batch), sent_s - began_s, time.monotonic() - began_s, again)
 
     def heal(self) -> None:
-        """Wait until the store answers after the fault. Raises FaultFailed, or the store's error after HEALED_WITHIN_S."""
+        """Wait until the store answers after the fault. Raises FaultFailed, or the error of a store that has not healed."""
         with self._attempt.phase("heal"):
-            self._attempt.fault.happened()
-            for tried in patiently(HEALED_WITHIN_S, StorebenchError):
-                with tried:
-                    if tried.retry_state.attempt_number > 1:
-                        self._store.reconnect()
-                    self._store.answers()
+            self._attempt.fault.answer(self._answer, StorebenchError)
+
+    def _answer(self) -> None:
+        """Ask the store for a sign of life, with a new connection if the connection is lost."""
+        try:
+            self._store.answers()
+        except StorebenchError:
+            self._store.reconnect()
+            self._store.answers()
 
     def verified(self, manifest: Manifest) -> str:
         """Record the figures of the fault, and compare the table with the dataset. Return the text of the verification.

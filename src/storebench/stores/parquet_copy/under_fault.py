@@ -7,15 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.patience import patiently
 from storebench.stores.lost_rows import compare_rows
 from storebench.stores.parquet_copy.rows import RowHashes, Rows
 
 if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
     from storebench.servers.fault import Fault
-
-HEALED_WITHIN_S = 120.0  # seconds after the fault in which all files must be readable
 
 
 class CopyUnderFault:
@@ -45,9 +42,9 @@ class CopyUnderFault:
         attempt.metric("fault_to_s", fault.healed_s)
         attempt.metric("fault_skew_s", fault.skew_s)
         expected = rows.added_to(RowHashes(rows.record_bytes))
-        for tried in patiently(HEALED_WITHIN_S, (StoreRefused, StoreUnreachable)):
-            with tried:
-                copied = read_back(RowHashes(rows.record_bytes))
+        copied = attempt.fault.answer(
+            lambda: read_back(RowHashes(rows.record_bytes)), (StoreRefused, StoreUnreachable)
+        )
         found = compare_rows(expected.hashes, copied.hashes)
         attempt.metric("lost_acknowledged", found.lost)
         attempt.metric("doubled", found.doubled)

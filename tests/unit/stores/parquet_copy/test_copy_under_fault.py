@@ -12,7 +12,6 @@ from storebench.connection import Connection
 from storebench.errors import BrokenPromise, FaultFailed, StoreRefused, VerificationFailed
 from storebench.servers.fault import Fault
 from storebench.stores.file_servers import file_server
-from storebench.stores.parquet_copy import under_fault
 from storebench.stores.parquet_copy.hdfs import Hdfs
 from storebench.stores.parquet_copy.rows import RowHashes, Rows
 from storebench.stores.parquet_copy.under_fault import CopyUnderFault
@@ -105,7 +104,7 @@ def test_a_copy_that_ends_before_its_fault_says_so(copy, rows):
 
 
 def test_a_file_that_stays_unreadable_fails(copy, rows, monkeypatch):
-    monkeypatch.setattr(under_fault, "HEALED_WITHIN_S", 0.1)
+    monkeypatch.setattr(fault, "HEALED_WITHIN_S", 0.1)
     with pytest.raises(StoreRefused, match="no place yet"):
         copy(rows, refusals=3)
 
