@@ -68,8 +68,8 @@ help: ## Show this list
 #:   make run 12 GB, make test 22 GB, all stores of all studies 24 GB
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder for all built programs and data; at most 60 characters
-#:   STOREBENCH_PORT_BASE=18000                Airflow's port is this + 80; the others follow
-#:   STOREBENCH_PORT_AIRFLOW=18080             one port; likewise _RESULTS _MONGODB _ELASTICSEARCH
+#:   STOREBENCH_PORT_BASE=18000                Airflow's port is this number + 80; the other ports follow
+#:   STOREBENCH_PORT_AIRFLOW=18080             the port of one part. The other parts are _RESULTS _MONGODB _ELASTICSEARCH
 #:                                             _ELASTICSEARCH_TRANSPORT _S3 _KUBERNETES _KUBELET _KUBELET_HEALTH
 #:                                             _CONTROLLER_MANAGER _SCHEDULER _USAGE _PROXY _PROXY_METRICS
 #:                                             _SERVICES_CONTROLLERS _DNS _DNS_READY
@@ -205,6 +205,10 @@ figures: setup ## Write the files that follow from the declared figures of an at
 	local/npm run types
 	cp $(STOREBENCH_HOME)/page/src/api/types.ts src/storebench/web/page/src/api/
 
+.PHONY: docs-reference
+docs-reference: setup ## Write docs/reference/, which follows from the code: parameters, metrics, commands, variables, exit codes
+	@$(VENV)/bin/python -W ignore -m local.reference.pages
+
 .PHONY: requirements
 requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 takes the newest versions
 	$(foreach name,$(REQUIREMENTS_FILES),$(COMPILE) $(call constraint,$(name)) $(if $(filter airflow%,$(name)),--no-deps) \
@@ -257,11 +261,11 @@ fuzz-conf: setup ## Try 10,000 random configurations of all studies in draft, pl
 	@$(VENV)/bin/python -W ignore -m bench.fuzz_conf $(call options,CONFIGURATIONS SEED)
 
 .PHONY: bench-formats
-bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with those of ytsaurus-client, and the fastest format with null
+bench-formats: setup $(MAP_JOB) ## Compare the Go codecs with the codecs of ytsaurus-client, and the fastest format with null
 	@PATH=$(STOREBENCH_HOME)/bin:$$PATH $(VENV)/bin/python -m bench.formats
 
 .PHONY: bench-dataset
-bench-dataset: up ## Compare the dataset generator with a raw upload and pandas; PODS=1,2,4: measure only so many pods together
+bench-dataset: up ## Compare the dataset generator with a raw upload and pandas; PODS=1,2,4: measure only these numbers of pods
 	@$(WITH_STACK) $(VENV)/bin/python -m bench.dataset $(if $(PODS),--pods $(PODS))
 
 .PHONY: bench-overhead

@@ -327,13 +327,18 @@ def size(default: str, pattern: str, title: str, text: str, examples: tuple[str,
     )
 
 
+def range_text(minimum: int, maximum: int) -> str:
+    """Return the sentence about a whole number's range, with which its text ends."""
+    return f"From {minimum:,} to {maximum:,}."
+
+
 def integer(
     default: int | None, minimum: int, maximum: int, title: str, text: str, examples: tuple[int, ...]
 ) -> WholeNumber:
     """Create a field for a whole number. Its text in the form ends with the range."""
     return WholeNumber(
         title=title,
-        text=f"{text} From {minimum:,} to {maximum:,}.",
+        text=f"{text} {range_text(minimum, maximum)}",
         default=default,
         examples=examples,
         minimum=minimum,

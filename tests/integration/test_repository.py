@@ -593,7 +593,8 @@ def test_every_column_and_every_query_of_the_documentation_is_real(database, run
     import re
     from pathlib import Path
 
-    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    docs = Path(__file__).parents[2] / "docs"
+    text, reference = ((docs / page).read_text() for page in ("results.md", f"reference/{BULK}.md"))
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
 
     def lines(section):
@@ -611,7 +612,11 @@ def test_every_column_and_every_query_of_the_documentation_is_real(database, run
         for view in ("results", "summary"):
             assert set.union(*(names(line[1]) for line in lines(f"View `{view}`"))) == columns(view)
         own = columns(BULK) - columns("results")
-        assert own == names(sections["A study's own views"]) & own
+        own_of = dict(
+            re.findall(r"^## (Metrics|Axes)\n(.*?)(?=^## |\Z)", reference, re.DOTALL | re.MULTILINE)
+        )
+        declared = {*re.findall(r"^\| `(\w+)` \|", "".join(own_of.values()), re.MULTILINE)}
+        assert own == declared - columns("results")
         of_latest = columns("latest") - columns("results")
         assert of_latest == set.union(*(names(line[1]) for line in lines("Views `latest` and `newest`")))
         assert columns(f"{BULK}_latest") == columns(BULK) | of_latest

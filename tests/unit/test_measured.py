@@ -15,8 +15,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 DATA = DOCS / "studies" / "data"
 STUDY_PAGE = DOCS / "studies" / "bulk_write_read.md"
-# A decision's figures are those that it was taken by, whatever has changed since.
-PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if p.parent.name != "decisions")]
+# A decision keeps the figures by which it was taken. The reference has no figures: its numbers are defaults and limits.
+NOT_MEASURED = ("decisions", "reference")
+PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if p.parent.name not in NOT_MEASURED)]
 WITHOUT_FIGURES = {"how-it-works.svg", "backfill.png"}  # a drawing, and a dialog of Airflow
 CAPTION = re.compile(
     r"\*Measured: (\w+), method (\d+)(?: \(([^)]+)\))?, version (\d+\.\d+\.\d+\+g[0-9a-f]{12})[;.] "

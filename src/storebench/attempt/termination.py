@@ -13,7 +13,7 @@ PATH = Path("/dev/termination-log")
 
 
 class Killed(StorebenchError):
-    """The error of a pod that received SIGTERM."""
+    """Something stopped the pod by SIGTERM. If it was Kubernetes, the error has its reason, such as EvictionByEvictionAPI for a drained node."""
 
     kind = "killed"
     exit_code = 143

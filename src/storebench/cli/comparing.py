@@ -185,7 +185,7 @@ def ranking(
     the first three are excluded. Stores that only show the limit of a client (floor) are always excluded, unless --include names them. The
     end of the ranking lists excluded cells with the reason, and cells that were disturbed, failed, or measured only in other environments.
 
-    By default rows, seed, values on axes and environment are those of most cells; so is the guarantee with --alike. On an axis that only some
+    By default, rows, seed, values on axes and environment are the most frequent ones, with --alike also the guarantee. On an axis that only some
     stores or clients have, the default is all values.
     """
     from storebench.answers.rankings import ranking_answer

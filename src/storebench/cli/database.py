@@ -1,13 +1,15 @@
-"""Commands for the results database: its schema, and runs as files."""
+"""Commands for the results database: its schema, SQL, and runs as files."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
-from storebench.cli.environment import any_results_dsn, page_of, results_dsn
+from storebench.cli.environment import any_results_dsn, console, page_of, results_dsn
 from storebench.cli.study import announce_latest, of_study
 from storebench.errors import SpecError
 
@@ -27,6 +29,43 @@ def migrate(reader: str | None) -> None:
     if reader:
         grant(dsn, reader)
         click.echo(f"{reader} may read the results")
+
+
+@click.command()
+@click.argument("statement", metavar="SQL")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Let the statement change the database. Otherwise the server refuses changes.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
+)
+def sql(statement: str, write: bool, format_: str) -> None:
+    """Print the answer of the results database to an SQL statement.
+
+    The tables and views are in the schema storebench: `storebench sql "SELECT store, median FROM storebench.summary"`.
+    """
+    from storebench.answers.units import NOTHING
+    from storebench.cli.output.listing import Column, print_listing
+    from storebench.results.database.question import Question
+    from storebench.results.export.flat_files import as_csv, as_json
+
+    def text_of(value: Any) -> str:
+        return (
+            NOTHING if value is None else json.dumps(value) if isinstance(value, dict | list) else str(value)
+        )
+
+    rows = Question(results_dsn(), write=write).answer(statement)
+    if isinstance(rows, str):
+        click.echo(rows)
+    elif format_ != "table":
+        click.echo(as_csv(rows) if format_ == "csv" else as_json(rows), nl=False)
+    elif rows:
+        columns = [Column(name, number=isinstance(value, int | float)) for name, value in rows[0].items()]
+        print_listing(console(), columns, [list(map(text_of, row.values())) for row in rows])
+    else:
+        click.echo("no rows")
 
 
 @click.command()

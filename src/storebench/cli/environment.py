@@ -12,13 +12,27 @@ from urllib.parse import quote
 
 from storebench.errors import SpecError, StoreUnreachable
 
+AIRFLOW_URL, AIRFLOW_USER, AIRFLOW_PASSWORD = (
+    f"STOREBENCH_AIRFLOW_{part}" for part in ("URL", "USER", "PASSWORD")
+)
+RESULTS, STUDY = "AIRFLOW_CONN_STOREBENCH_RESULTS", "STOREBENCH_STUDY"
+# The variables that users may set, with their meaning: docs/reference/environment.md has them.
+VARIABLES = {
+    AIRFLOW_URL: "The address of Airflow, such as http://127.0.0.1:18080.",
+    AIRFLOW_USER: "The user at Airflow.",
+    AIRFLOW_PASSWORD: "The password of this user.",
+    RESULTS: "The results database, as postgresql://USER:PASSWORD@HOST:PORT/DATABASE.",
+    STUDY: "The study of commands without --study. Default: the first study by name.",
+    "AIRFLOW__CORE__DAGS_FOLDER": "The folder with the files of the studies. Default: dags/ of the checkout.",
+}
+
 
 def airflow_login() -> tuple[str, str, str]:
     """Return Airflow's address, the user and the password. Raises SpecError if a variable is not set."""
     return (
-        _environment("STOREBENCH_AIRFLOW_URL"),
-        _environment("STOREBENCH_AIRFLOW_USER"),
-        _environment("STOREBENCH_AIRFLOW_PASSWORD"),
+        _environment(AIRFLOW_URL),
+        _environment(AIRFLOW_USER),
+        _environment(AIRFLOW_PASSWORD),
     )
 
 
@@ -44,7 +58,7 @@ def command() -> str:
 
 def page_of(run_id: str) -> str | None:
     """Return the address of a run's charts on the results page; None if Airflow's address is not known."""
-    url = os.environ.get("STOREBENCH_AIRFLOW_URL")
+    url = os.environ.get(AIRFLOW_URL)
     return f"{url.rstrip('/')}/plugin/storebench?view=charts&run={quote(run_id, safe='')}" if url else None
 
 
@@ -64,14 +78,14 @@ def results_dsn() -> str:
 
 def any_results_dsn() -> str:
     """Return the postgresql:// URI of the results database of any version. Raises SpecError if the variable is not set."""
-    return _environment("AIRFLOW_CONN_STOREBENCH_RESULTS")
+    return _environment(RESULTS)
 
 
 def _environment(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         raise SpecError(
-            f"{name} is not set. For the embedded stack: `. {env_file()}`; for your own stack, see README.md"
+            f"{name} is not set: {VARIABLES[name]} On the embedded stack, type `. {env_file()}`. docs/reference/environment.md has all variables"
         )
     return value
 

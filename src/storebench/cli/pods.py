@@ -12,8 +12,7 @@ import click
 def attempt() -> None:
     """Run one attempt: the main program of a pod (its specification is in STOREBENCH_ATTEMPT).
 
-    Exit codes: 0 verified, 2 bad specification, 3 store unreachable, 4 verification failed, 5 store refused or failed, 6 another pod of a
-    divided operation failed.
+    docs/reference/exit-codes.md has the exit codes.
     """
     from storebench.attempt.run import main as run_attempt
     from storebench.attempt.user import give_name

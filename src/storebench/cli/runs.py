@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from storebench.cli.environment import airflow_login, command, console, results_dsn
+from storebench.cli.environment import AIRFLOW_URL, airflow_login, command, console, results_dsn
 from storebench.cli.study import StudyCommand, announce_latest, default_study, of_study
 from storebench.errors import SpecError
 
@@ -32,14 +32,14 @@ OF_REPEATS = ("repeats", "order_seed", "random_order", "skip_done", "precision_p
 )
 @click.option("--rows", type=int, help="Rows of the dataset.")
 @click.option("--seed", type=int, help="Seed of the dataset.")
-@click.option("--stores", help="Comma-separated.")
-@click.option("--clients", help="Comma-separated.")
+@click.option("--stores", help="Names of stores, with commas between them.")
+@click.option("--clients", help="Names of clients, with commas between them.")
 @click.option(
     "--axis",
     "axes",
     multiple=True,
     metavar="NAME=VALUE,...",
-    help="Values of an axis of the study; the axes are listed below.",
+    help="Values of an axis. The help of a study lists its axes.",
 )
 @click.option("--repeats", type=int, help="How often each cell is measured.")
 @click.option("--keep-data/--drop-data", default=None, help="Keep the data of the operations in the stores.")
@@ -252,7 +252,7 @@ def runs(study: str | None, tags: tuple[str, ...], limit: int) -> None:
     dsn = results_dsn()
     repository = Repository(dsn)
     recorded_runs = repository.runs(limit, study, tags)
-    states = _run_states(Airflow(*airflow_login())) if "STOREBENCH_AIRFLOW_URL" in os.environ else None
+    states = _run_states(Airflow(*airflow_login())) if AIRFLOW_URL in os.environ else None
     stopped, unknown = ask(repository, states)
     print_runs(console(), as_closed(recorded_runs, stopped), asked=unknown is None)
     for line in tell(repository, Left(dsn), stopped, unknown):

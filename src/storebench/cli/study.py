@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from storebench.cli.environment import STUDY
+
 if TYPE_CHECKING:
     from storebench.fields import Field
     from storebench.results.database.runs import Runs
@@ -38,7 +40,7 @@ def default_study() -> str:
     """Return the name of the default study: STOREBENCH_STUDY, or the first study by name; empty without studies."""
     from storebench.study import studies
 
-    return os.environ.get("STOREBENCH_STUDY") or next(iter(studies.names()), "")
+    return os.environ.get(STUDY) or next(iter(studies.names()), "")
 
 
 class StudyCommand(click.Command):

@@ -306,14 +306,14 @@ def _repeat_fields() -> dict[str, Field]:
             (1, 3, 10),
         ),
         "skip_done": flag(
-            "Skip what is done",
+            "Skip verified repeats",
             "Skip the repeats that are already verified and were not disturbed, with the same dataset, code, environment, and sizes"
             " of pods. Empty: yes in a backfill, no in a run by hand.",
             default=None,
         ),
         "warm_up": flag(
             "Warm up",
-            "Begin with one attempt at each store. It does not count. The column **warm_up** marks the attempt.",
+            "Begin with one attempt at each store that does not count. The column **warm_up** marks the attempt.",
         ),
         "a_a": flag(
             "A/A",
@@ -322,7 +322,7 @@ def _repeat_fields() -> dict[str, Field]:
         "precision_percent": Number(
             title="Precision, %",
             text="Stop repeating a cell when the 95 % confidence interval of its median is this near to the median, for each operation,"
-            f" after at least {MIN_VALUES} repeats. It needs more than {MIN_VALUES} repeats. Empty: all repeats.",
+            f" after at least {MIN_VALUES} repeats. The run needs more than {MIN_VALUES} repeats. Empty: all repeats.",
             maximum=100,
             examples=(1, 3, 5),
         ),

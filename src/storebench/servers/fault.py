@@ -49,7 +49,8 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_for_s": Number(
         title="Duration of the fault, s",
-        text=f"Seconds that the server is down, paused or full. A maintenance ({', '.join(MAINTENANCE)}) lasts as long as its command.",
+        text="Seconds that the server is down, paused or full. The start of the server comes on top. "
+        f"A maintenance ({', '.join(MAINTENANCE)}) lasts as long as its command.",
         default=5,
         maximum=LONGEST_S,
         examples=(1, 5, 30),
@@ -57,7 +58,7 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_url": Text(
         title="Webhook of the fault",
-        text="For servers of your own: a URL that gets a POST of the JSON object **fault**, **server**, **for_s**, makes the fault, and"
+        text="For servers of your own: a URL that gets a POST of a JSON object with **fault**, **server** and **for_s**, makes the fault, and"
         " answers when the fault has ended. Empty: the agents of servers that the run provisions make the fault.",
         default="",
         pattern=r"(https?://[^\s/]\S*)?",

@@ -100,7 +100,7 @@ FIELDS: Mapping[str, Field] = {
     ),
     "server_copies": WholeNumber(
         title="Copies of a server",
-        text="Number of nodes, or of members of each replica set, that hold the data, among the servers that the run provisions."
+        text="Number of nodes, or of members of each replica set, that hold the data. Some topologies have a fixed number."
         f" From 1 to {MOST_COPIES}. Empty: the topology's own.",
         minimum=1,
         maximum=MOST_COPIES,

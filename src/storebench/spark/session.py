@@ -63,7 +63,7 @@ ADVICE = "Ask for fewer or smaller executors (executors, executor_memory, execut
 
 
 class NoExecutors(StoreUnreachable):
-    """The error of executors that Kubernetes did not start in time."""
+    """A Spark driver did not get its executors within `startup_timeout_s`. The error has the reason that Kubernetes states."""
 
     kind = "no_executors"
 

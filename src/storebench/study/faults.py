@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 # All figures of attempts with a fault. docs/method.md defines each.
 METRICS = (
-    Metric("lost_acknowledged", "acknowledged writes that are not there after the fault"),
-    Metric("doubled", "written once and there twice after the fault"),
+    Metric("lost_acknowledged", "acknowledged writes that are lost after the fault"),
+    Metric("doubled", "copies of writes that are there more than once after the fault"),
     Metric("unavailable_s", "longest stretch without a success"),
-    Metric("unavailable_sum_s", "all stretches without a success"),
-    Metric("recover_s", "from the fault until rate and latency are as before"),
+    Metric("unavailable_sum_s", "sum of all stretches without a success"),
+    Metric("recover_s", "time from the fault until rate and latency are as before"),
     Metric("p99_before_s", "latency before the fault, 99 %"),
     Metric("p99_during_s", "latency during the fault, 99 %"),
     Metric("p99_after_s", "latency after the fault, 99 %"),
     Metric("command_s", "time of the server's own command"),
     Metric("fault_from_s", "begin of the fault", "neither"),
-    Metric("fault_to_s", "the server answers again after the fault", "neither"),
-    Metric("fault_skew_s", "the times of the fault are late by at most this", "neither"),
+    Metric("fault_to_s", "end of the fault: the server answers again", "neither"),
+    Metric("fault_skew_s", "largest error of the begin and the end of the fault", "neither"),
 )
 # The figures that every attempt with a fault has
 ALWAYS = ("lost_acknowledged", "doubled", "fault_from_s", "fault_to_s", "fault_skew_s")

@@ -199,12 +199,13 @@ def test_its_scripts_are_bash(script, monkeypatch):
 
 
 def test_the_documentation_lists_each_topology_and_each_size():
-    text = (CHECKOUT_SERVERS.parents[1] / "docs" / "servers.md").read_text()
+    docs = CHECKOUT_SERVERS.parents[1] / "docs"
+    text, reference = ((docs / page).read_text() for page in ("servers.md", "reference/parameters.md"))
     shown = {store for study in map(studies.find, studies.names()) for store in provisioned_for(study)}
     assert len(shown) >= len(ALL_SHIPPED)
     for name in shown:
         assert re.search(rf"^\|.*`{name}`.*\|", text, re.MULTILINE), name
-    assert all(f"| `{name}` |" in text for name in FIELDS)
+    assert all(f"| `{name}` |" in reference and f"`{name}`" in text for name in FIELDS)
 
 
 def test_no_servers_are_provisioned_for_a_store_whose_data_is_not_on_its_server():

@@ -1,0 +1,1 @@
+"""Write docs/reference/ from the code."""
