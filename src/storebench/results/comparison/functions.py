@@ -106,8 +106,11 @@ def _ids(rows: Iterable[Row]) -> set[uuid.UUID]:
 def _pairs(
     name: str, sides: tuple[list[Row], list[Row]], taken: Mapping[tuple[uuid.UUID, str], Row]
 ) -> dict[str, Pair]:
-    """Return the pair of each function of a profile. A function that a stack lacks took 0 s."""
-    before, after = ([_seconds(taken[row["attempt_id"], name]) for row in side] for side in sides)
+    """Return the pair of each function of a profile. A function that an attempt's profile lacks took 0 s."""
+    before, after = (
+        [_seconds(taken[key]) for row in side if (key := (row["attempt_id"], name)) in taken]
+        for side in sides
+    )
     lasting = _lasting(before, after) if name.endswith(OF_WALL) else set()
     first, second = ([_own(stacks, lasting) for stacks in side if stacks] for side in (before, after))
     if not first or not second:
