@@ -2,7 +2,7 @@
 
 import re
 
-from storebench.study.observing import DISTURBED
+from storebench.study.observing import CPU, disturbed_by
 from tests.e2e.harness import run, storebench
 
 
@@ -10,7 +10,7 @@ def test_a_profiled_run_has_stacks_of_its_client_and_counts_nowhere():
     code, text, rows = run("--rows", "20000", "--axis", "batch=500", "--param", 'profile="cpu"')
     assert code == 0, text
     assert {row["operation"] for row in rows} == {"write", "read"}
-    assert all(row["status"] == "verified" and DISTURBED in row["disturbed"] for row in rows), rows
+    assert all(row["status"] == "verified" and disturbed_by(CPU) in row["disturbed"] for row in rows), rows
     found = storebench("profile", rows[0]["run"], "--operation", "write")
     assert found.returncode == 0 and not found.stderr
     stacks = found.stdout.splitlines()

@@ -15,7 +15,7 @@ from storebench.results.database.repository import run_id_of
 from storebench.results.export.bundle import Bundles
 from storebench.results.runs.prune import Pruning
 from storebench.results.runs.summary import refresh
-from storebench.study.observing import DISTURBED
+from storebench.study.observing import CPU, disturbed_by
 from tests.integration.recorded import STUDY
 from tests.integration.test_page import client, get, stranger
 
@@ -36,7 +36,7 @@ def name(run, cells):
     return run(
         cells,
         2,
-        figures=lambda *of: {"profiles": PROFILES, "disturbed": DISTURBED} if profiled(*of) else {},
+        figures=lambda *of: {"profiles": PROFILES, "disturbed": disturbed_by(CPU)} if profiled(*of) else {},
     )
 
 

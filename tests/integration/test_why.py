@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from storebench.cli import main
+from storebench.protocol.profiles import packed
+from storebench.study.observing import WALL, disturbed_by
 from tests.integration.recorded import ENVIRONMENT
 from tests.integration.test_page import client, get
 
@@ -39,6 +41,10 @@ def figures(refreshes, server_cpu_s, odd):
     return of
 
 
+def environment(refresh):
+    return {**ENVIRONMENT, "server_settings": {"refresh": refresh}}
+
+
 @pytest.fixture
 def sides(run, cells):
     """Record two runs whose B takes twice as long: 0.8 s of the second more are in its barrier, and its server refreshes eightfold."""
@@ -51,7 +57,7 @@ def sides(run, cells):
             cells[:1],
             6,
             lambda cell, turn, more=more: 1 + more + turn.repeat / 100,
-            {**ENVIRONMENT, "server_settings": {"refresh": interval}},
+            environment(interval),
             figures=figures(refreshes, cpu_s, odd=3),
             phases=phases[more],
         )
@@ -81,6 +87,23 @@ def test_a_verdict_names_what_goes_along_with_it(client, sides):
     assert cpu["ratio_low"] < cpu["ratio"] < cpu["ratio_high"]
     # with the collections, the segments and the client's CPU time; without the read bytes, which are unknown of one server
     assert (why["looked_at"], why["too_few"]) == (7, 0)
+
+
+def test_the_functions_of_profiled_runs_go_along_with_a_verdict(client, run, cells, sides):
+    for refresh, samples in (("30s", 2), ("1s", 92)):
+        stacks, _ = packed({"main (a.py);send (b.py)": samples, "main (a.py)": 10})
+        taken = {"python_wall": {"sampler": "py-spy", "hz": 100, "samples": samples + 10, "stacks": stacks}}
+        profiled = {"profiles": taken, "disturbed": disturbed_by(WALL)}
+        run(cells[:1], 1, environment=environment(refresh), figures=lambda *of, found=profiled: found)
+    before, after = sides
+    verdicts = get(client, "compare", before=before, after=after)["verdicts"]
+    assert len(verdicts) == 2, "the profiled attempts count nowhere"
+    for verdict in verdicts:
+        *tested, function = verdict["why"]["figures"]
+        assert (function["kind"], function["name"], function["seen_in"]) == ("function", "send (b.py)", 2)
+        assert (function["median_before"], function["median_after"]) == (0.02, 0.92)
+        assert function["share"] == pytest.approx(0.9, abs=0.02)
+        assert {one["seen_in"] for one in tested} == {None}
 
 
 def test_no_difference_needs_no_explanation(client, run, cells):

@@ -38,7 +38,9 @@ class AttemptProfiles(CellName):
     operation: str
     repeat: int
     try_number: int
-    profiles: dict[str, Profile] = Field(description="By the name of what was sampled, such as `python`")
+    profiles: dict[str, Profile] = Field(
+        description="By the name of what was sampled, such as `python`; with `_wall` at the end if threads that wait were sampled, too"
+    )
 
 
 def profiles_answer(attempts: Iterable[Mapping[str, Any]], profiles: Iterable[Row]) -> list[AttemptProfiles]:

@@ -20,10 +20,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from storebench.protocol.profiles import packed, stacks_of
+from storebench.protocol.profiles import OF_WALL, packed, stacks_of
 from storebench.redact import redacted
+from storebench.study.observing import WALL
 
-NAME = "python"  # of the profile
+NAME = "python"  # of the profile; a profile of wall time has another name
 HZ = 100
 READY, READY_S = "Sampling process", 20.0  # what py-spy says when it samples, and the most seconds until then
 END_S = 30.0  # the most seconds in which py-spy writes the stacks
@@ -40,7 +41,9 @@ _OUTSIDE = re.compile(r"(^|;)(Attempt\.)?operation \([^;)]*attempt/run\.py\)")
 class Profiler:
     """A sampler that begins before an operation and ends with the operation. Its failures give a reason, no error."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: str) -> None:
+        """`profile`: storebench.study.observing.PROFILES."""
+        self._waiting = profile == WALL  # sample threads that wait, too
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._unknown: str | None = "the operation did not begin"
@@ -59,6 +62,7 @@ class Profiler:
 
     def taken(self) -> dict[str, dict[str, Any]]:
         """Return the profile as a result has it (storebench.protocol.profiles.SCHEMA), and end the sampler."""
+        name = NAME + (OF_WALL if self._waiting else "")
         profile: dict[str, Any] = {"sampler": f"py-spy {_version()}".strip(), "hz": HZ}
         try:
             stacks = self._stacks()
@@ -68,10 +72,10 @@ class Profiler:
             self._unknown = NO_SAMPLES
         if self._unknown is not None:
             return {
-                NAME: {**profile, "unknown": " ".join(redacted(self._unknown).split())[:REASON_CHARACTERS]}
+                name: {**profile, "unknown": " ".join(redacted(self._unknown).split())[:REASON_CHARACTERS]}
             }
         content, dropped = packed(stacks)
-        return {NAME: {**profile, "samples": stacks.total(), "dropped_samples": dropped, "stacks": content}}
+        return {name: {**profile, "samples": stacks.total(), "dropped_samples": dropped, "stacks": content}}
 
     def _begin(self) -> None:
         program = shutil.which(
@@ -85,6 +89,7 @@ class Profiler:
         self._folder = tempfile.TemporaryDirectory(prefix="profile-")
         command = [program, "record", "--pid", str(os.getpid()), "--subprocesses", "--rate", str(HZ)]
         command += ["--format", "raw", "--nolineno", "--output", str(self._file("stacks"))]
+        command += ["--idle"] if self._waiting else []
         with self._file("log").open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT

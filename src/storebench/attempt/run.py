@@ -69,7 +69,7 @@ class Attempt:
         self._in_phase = 0
         self._counted: counters.Reading | None = None  # before the operation; None: no counters
         self._restarts: list[str] = []
-        self._profiler = _profiler() if spec.profiled else None
+        self._profiler = _profiler(spec.profile) if spec.profile else None
 
     @property
     def part(self) -> Part:
@@ -338,10 +338,10 @@ class Attempt:
         print(f"server: {server.name} {server.version}", flush=True)
 
 
-def _profiler() -> Profiler:
+def _profiler(profile: str) -> Profiler:
     from storebench.attempt.profiler import Profiler  # other attempts do not pay for the import
 
-    return Profiler()
+    return Profiler(profile)
 
 
 def main() -> int:

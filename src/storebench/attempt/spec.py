@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from storebench import protocol
 from storebench.errors import SpecError
-from storebench.study.observing import COUNTERS, CPU, OFF, PROFILE
+from storebench.study.observing import COUNTERS, OFF, PROFILE, PROFILES
 
 VARIABLE = "STOREBENCH_ATTEMPT"
 CPU_LIMIT = "cpu_limit"  # an option of every store: "True" if the run asked for a CPU limit
@@ -51,9 +51,10 @@ class AttemptSpec:
         return self.options.get(COUNTERS) != OFF
 
     @property
-    def profiled(self) -> bool:
-        """Return whether the run asked for a profile of the client."""
-        return self.options.get(PROFILE) == CPU
+    def profile(self) -> str | None:
+        """Return the profile of the client that the run asked for: cpu or wall; None for none."""
+        asked = self.options.get(PROFILE)
+        return asked if asked in PROFILES else None
 
     def to_json(self) -> str:
         """Return the specification as one line of JSON."""

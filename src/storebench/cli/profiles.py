@@ -25,8 +25,8 @@ def profile(
     """Print the sampled stacks of a profiled run.
 
     RUN is a run's id or 'latest'. Each line has the functions from the outermost to the innermost, separated by semicolons, and the number
-    of samples: the format that tools for flame graphs read. The first frame of a line names what was sampled. Without --attempt, the cell,
-    operation and repeat come before it.
+    of samples: the format that tools for flame graphs read. The first frame of a line names what was sampled: python of a run with
+    profile=cpu, python_wall of a run with profile=wall. Without --attempt, the cell, operation and repeat come before it.
     """
     from storebench.answers.profiles import profiles_answer
     from storebench.protocol.profiles import folded_of, stacks_of
@@ -44,7 +44,9 @@ def profile(
     ]
     answers = profiles_answer(rows, queries.profiles([row["attempt_id"] for row in rows]))
     if not answers:
-        raise SpecError("No such attempt has a profile: start a run with the parameter profile=cpu")
+        raise SpecError(
+            "No such attempt has a profile: start a run with the parameter profile=cpu or profile=wall"
+        )
     for answer in answers:
         place = f"{Cell.from_key(answer.cell_key).label} {answer.operation} {answer.repeat}"
         for name, found in answer.profiles.items():

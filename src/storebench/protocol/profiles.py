@@ -15,6 +15,9 @@ from collections.abc import Mapping
 from typing import Any
 
 NAME = re.compile("[a-z][a-z0-9_]{0,99}")
+OF_WALL = (
+    "_wall"  # ends the name of a profile that also counts threads that wait: it is no profile of CPU time
+)
 MOST_PROFILES = 10  # of an attempt
 STACKS_BYTES = 256 * 2**10  # the most bytes of the compressed stacks of a profile
 FOLDED_BYTES = 16 * 2**20  # the most bytes of the stacks of a profile that are read
@@ -63,7 +66,7 @@ SCHEMA: dict[str, Any] = {
             },
         },
     },
-    "description": "sampled stacks of the operation, by the name of what was sampled, such as `python`",
+    "description": "sampled stacks of the operation, by the name of what was sampled, such as `python`; with `_wall` at the end if threads that wait were sampled, too",
 }
 
 

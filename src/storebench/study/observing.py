@@ -5,7 +5,8 @@ from __future__ import annotations
 from storebench.fields import Text
 
 COUNTERS, PROFILE = "counters", "profile"
-ON, OFF, CPU = "on", "off", "cpu"
+ON, OFF = "on", "off"
+CPU, WALL = PROFILES = ("cpu", "wall")
 FIELDS = {
     COUNTERS: Text(
         title="Counters",
@@ -20,14 +21,17 @@ FIELDS = {
     ),
     PROFILE: Text(
         title="Profile",
-        text="**cpu**: sample the stacks of the client during each operation. A profiled attempt never counts: not in statistics, rankings or"
-        " verdicts. The run skips no verified repeat. The documentation lists the clients with profiles, in **docs/method.md**. **off**: no"
-        " profiler.",
+        text="**cpu**: sample the stacks of the client's running threads during each operation. **wall**: also sample threads that wait, so that"
+        " sleeps, locks and answers of the server are seen. A profiled attempt never counts: not in statistics, rankings or verdicts. The"
+        " run skips no verified repeat. The documentation lists the clients with profiles, in **docs/method.md**. **off**: no profiler.",
         default=OFF,
-        examples=(OFF, CPU),
-        pattern=f"{OFF}|{CPU}",
-        hint=f"{OFF} or {CPU}",
+        examples=(OFF, *PROFILES),
+        pattern="|".join((OFF, *PROFILES)),
+        hint=f"{OFF}, {CPU} or {WALL}",
     ),
 }
-# The reason why a profiled attempt is disturbed
-DISTURBED = "a profiler sampled the client (profile=cpu): the attempt never counts"
+
+
+def disturbed_by(profile: str) -> str:
+    """Return the reason why a profiled attempt is disturbed. `profile`: the run's parameter."""
+    return f"a profiler sampled the client (profile={profile}): the attempt never counts"

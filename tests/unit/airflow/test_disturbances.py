@@ -10,7 +10,7 @@ from storebench.airflow.outcome.retrieve import full_result
 from storebench.attempt.overflow import fitting
 from storebench.attempt.result import UNTOLD, AttemptResult
 from storebench.stores.base import Pod, Store
-from storebench.study.observing import DISTURBED
+from storebench.study.observing import WALL, disturbed_by
 from tests.unit.airflow.account import CELL, VERIFIED, attempt, context
 from tests.unit.airflow.cluster import ended
 from tests.unit.attempt.test_overflow import LONG, SPEC, FakeS3
@@ -64,9 +64,9 @@ def test_a_pod_that_says_that_it_has_judged_itself_stays_as_it_is():
 
 def test_a_profiled_attempt_never_counts():
     for result in (told(), told(QUIET), AttemptResult(status="verified")):
-        assert judge(result, profiled=True).disturbed == DISTURBED
-    assert judge(told(BUSY), profiled=True).disturbed == f"{DISTURBED}; {OTHERS}"
-    assert judge(AttemptResult(status="failed"), profiled=True).disturbed is None
+        assert judge(result, profile=WALL).disturbed == disturbed_by(WALL)
+    assert judge(told(BUSY), profile=WALL).disturbed == f"{disturbed_by(WALL)}; {OTHERS}"
+    assert judge(AttemptResult(status="failed"), profile=WALL).disturbed is None
 
 
 def test_a_window_without_others_is_sound():

@@ -14,6 +14,7 @@ import pytest
 from storebench.attempt import profiler
 from storebench.attempt.profiler import NO_SAMPLES, Profiler
 from storebench.protocol.profiles import stacks_of, unpacked
+from storebench.study.observing import CPU
 
 # An attempt whose work burns CPU in this process and in a child process. The argument is the run's parameter `profile`.
 PROGRAM = """
@@ -30,6 +31,7 @@ def burn(seconds):
 
 def burn_before(): burn(0.3)
 def burn_in_the_window(): burn(0.6)
+def sleep_in_the_window(): time.sleep(0.4)
 def burn_after(): burn(0.3)
 
 CHILD = 'import time\\ndef burn_in_the_child():\\n  while time.process_time() < 1.0: pass\\nif input() == "go": burn_in_the_child()'
@@ -47,6 +49,7 @@ class Burning(Store):
             child.stdin.write(b"go")
             child.stdin.close()
             burn_in_the_window()
+            sleep_in_the_window()
             child.wait()
         burn_after()
         attempt.durability(Durability("memory", "w=1"))
@@ -58,7 +61,7 @@ spec = AttemptSpec(
 )
 attempt = run.Attempt(spec, Burning, PhaseClock())
 attempt.run()
-assert sys.argv[1] == "cpu" or "storebench.attempt.profiler" not in sys.modules
+assert sys.argv[1] != "off" or "storebench.attempt.profiler" not in sys.modules
 print("\\n" + attempt.result.to_json())
 """
 WITHOUT_CAPABILITIES = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
@@ -78,6 +81,17 @@ os.execvp(sys.argv[2], sys.argv[2:])
 """
 X86 = platform.machine() == "x86_64"
 READ_MEMORY, TRACE = (310, 101) if X86 else (270, 117)  # process_vm_readv and ptrace
+
+
+OUTSIDE = {"burn_before", "burn_after", "Attempt.operation", "operation"}  # of the window
+
+
+def functions_of(stacks):
+    """Return the number of samples of each function, with the functions that it called."""
+    functions = Counter()
+    for stack, samples in stacks.items():
+        functions.update({frame.split(" ")[0]: samples for frame in {*stack.split(";")}})
+    return functions
 
 
 def profiles_of(profile, *refused):
@@ -103,11 +117,10 @@ def test_a_profile_has_the_functions_that_burn_cpu_in_the_window_of_this_process
     assert profile.get("unknown") is None
     assert profile["sampler"].startswith("py-spy") and profile["hz"] == 100
     stacks = stacks_of(unpacked(base64.b64decode(profile["stacks"])))
-    functions = Counter()
-    for stack, samples in stacks.items():
-        functions.update({frame.split(" ")[0]: samples for frame in {*stack.split(";")}})
+    functions = functions_of(stacks)
     assert functions["burn_in_the_window"] > 20 < functions["burn_in_the_child"]
-    assert functions.keys().isdisjoint({"burn_before", "burn_after", "Attempt.operation", "operation"})
+    assert functions["sleep_in_the_window"] < 5, "a thread that sleeps uses no CPU"
+    assert functions.keys().isdisjoint(OUTSIDE)
     most, _ = max(
         ((stack, n) for stack, n in stacks.items() if "process " not in stack), key=lambda item: item[1]
     )
@@ -115,6 +128,17 @@ def test_a_profile_has_the_functions_that_burn_cpu_in_the_window_of_this_process
     child = next(stack for stack in stacks if "burn_in_the_child" in stack)
     assert child.startswith("process python") and "import time" not in child, "no arguments of the child"
     assert profile["samples"] == sum(stacks.values()) and profile["dropped_samples"] == 0
+
+
+def test_a_profile_of_wall_time_has_the_functions_that_sleep_in_the_window():
+    (name, profile), *others = profiles_of("wall").items()
+    assert (name, others) == ("python_wall", [])
+    stacks = stacks_of(unpacked(base64.b64decode(profile["stacks"])))
+    functions = functions_of(stacks)
+    assert functions["sleep_in_the_window"] > 20 < functions["burn_in_the_window"]
+    assert functions.keys().isdisjoint(OUTSIDE)
+    (sleeping,) = [stack for stack in stacks if "sleep_in_the_window" in stack]
+    assert sleeping.split(";")[-1].startswith("sleep_in_the_window ("), "a native call has no frame"
 
 
 def test_a_runtime_that_refuses_all_tracing_gives_a_reason_and_fails_nothing():
@@ -163,7 +187,7 @@ def test_a_sampler_that_fails_gives_its_reason(program, reason, tmp_path, monkey
         fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    sampler = Profiler()
+    sampler = Profiler(CPU)
     sampler.begin()
     sampler.end()
     profile = sampler.taken()["python"]
@@ -171,8 +195,8 @@ def test_a_sampler_that_fails_gives_its_reason(program, reason, tmp_path, monkey
 
 
 def test_a_profile_without_samples_or_without_an_operation_says_so(monkeypatch):
-    assert Profiler().taken()["python"]["unknown"] == "the operation did not begin"
-    sampler = Profiler()
+    assert Profiler(CPU).taken()["python"]["unknown"] == "the operation did not begin"
+    sampler = Profiler(CPU)
     monkeypatch.setattr(sampler, "_stacks", Counter)
     sampler._unknown = None
     assert sampler.taken()["python"]["unknown"] == NO_SAMPLES

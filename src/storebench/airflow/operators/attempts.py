@@ -286,7 +286,7 @@ class AttemptOperator(DividedStepOperator):
             )
         store, has_servers = self.study.store(spec.store), self.servers is not None
         result = with_disturbances(
-            result, store, cpu_limit=spec.cpu_limited, servers=has_servers, profiled=spec.profiled
+            result, store, cpu_limit=spec.cpu_limited, servers=has_servers, profile=spec.profile
         )
         result = check_result(result, self.study, self.study.operation(key.operation), store.lacks)
         # A stopped run also removes its servers: that is no death of a server.

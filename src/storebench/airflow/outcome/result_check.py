@@ -15,7 +15,7 @@ from storebench.attempt.usage import SOMEWHERE
 from storebench.errors import BadResult
 from storebench.stores.base import Store
 from storebench.study.model import Operation, Study
-from storebench.study.observing import DISTURBED
+from storebench.study.observing import disturbed_by
 
 
 def with_disturbances(
@@ -24,21 +24,21 @@ def with_disturbances(
     *,
     cpu_limit: bool,
     servers: bool = False,
-    profiled: bool = False,
+    profile: str | None = None,
 ) -> AttemptResult:
     """Return a verified result with the node's figures and disturbances that its window shows, or the reason why these are unknown.
 
     A result without a window stays as its pod has judged it. `store` says what the figures cover where the pod does not.
-    `cpu_limit`: the run asked for a CPU limit. `servers`: the run has provisioned the store's servers. `profiled`: the run asked for
-    a profile, which disturbs every attempt, whether or not the pod has a profiler.
+    `cpu_limit`: the run asked for a CPU limit. `servers`: the run has provisioned the store's servers. `profile`: the profile that
+    the run asked for, which disturbs every attempt, whether or not the pod has a profiler.
     """
     if result.status != "verified":
         return result
     has_server = any(pod["role"] == "server" for pod in result.usage)
     covered = "engine" if has_server else store.figures_cover
     result = replace(result, figures_cover=result.figures_cover or covered)
-    if profiled:
-        result.disturbed = "; ".join(filter(None, [DISTURBED, result.disturbed]))
+    if profile:
+        result.disturbed = "; ".join(filter(None, [disturbed_by(profile), result.disturbed]))
     if (window := result.window) is None:
         return result
     # A store whose engine is in the pod uses no CPU outside the pod.

@@ -36,7 +36,8 @@ def why_lines(why: Why, units: str, *, whole: bool) -> tuple[list[str], int]:
     settings = [f"{one.name}: {_side(one.before)} -> {_side(one.after)}" for one in why.differences]
     figures = [_figure(figure, one) for figure, one in why.figures.items()]
     few = f"; {why.too_few} more have too few {units}" if why.too_few else ""
-    counted = f"{len(figures)} of {why.looked_at} figures that vary differ{few}"
+    tested = sum(one.seen_in is None for one in why.figures.values())
+    counted = f"{tested} of {why.looked_at} figures that vary differ{few}"
     if whole:
         return [*(f"differs: {text}" for text in settings), *figures, counted], 0
     shown_settings = settings[:MOST_SETTINGS]
@@ -54,6 +55,8 @@ def _figure(figure: Figure, one: Association) -> str:
         parts.append(f"B / A {ratio_text(one.ratio)} ({low} to {high})")
     if one.share is not None:
         parts.append(f"covers {one.share:.0%} of the difference")
+    if one.seen_in is not None:
+        parts.append(f"seen in {one.seen_in} profiles, without an interval")
     return f"{figure.kind} {figure.name}: {', '.join(parts)}"
 
 

@@ -16,17 +16,19 @@ from storebench.results.comparison.differences import (
     difference,
     environments_of,
 )
+from storebench.results.comparison.functions import FUNCTION, TwoSides, functions_of, heaviest
 from storebench.results.comparison.sides import Key
 from storebench.results.comparison.units import pair_between, units_of
-from storebench.results.database.connection import Row
 from storebench.results.database.queries import BARRIER, OPERATION, VERIFY, Queries, verified_rows
 from storebench.results.statistics.associations import (
     Association,
     Candidate,
     associated,
     has_enough,
+    seen,
     varying,
 )
+from storebench.results.statistics.verdicts import Pair
 from storebench.study.cell import Cell
 from storebench.study.model import WORK_TOTAL_S
 
@@ -41,7 +43,7 @@ LEAST_COVER = 0.5
 
 
 class Figure(NamedTuple):
-    """A figure of attempts: `kind` is phase, pods or counter. Functions of profiles can become a further kind."""
+    """A figure of attempts: `kind` is phase, pods, counter or function. A function is of profiled attempts."""
 
     kind: str
     name: str
@@ -52,7 +54,8 @@ class Figure(NamedTuple):
 class Why:
     """The settings and figures that go along with a verdict.
 
-    `looked_at`: number of figures that were tested together. `too_few`: number of figures that have fewer units than a verdict needs.
+    `figures`: tested figures, then functions of too few profiles for a test. `looked_at`: number of figures that were tested together.
+    `too_few`: number of figures that have fewer units than a verdict needs, without functions.
     """
 
     differences: Sequence[Difference]
@@ -62,12 +65,11 @@ class Why:
 
 
 Measured = dict[uuid.UUID, dict[Figure, float]]
-Sides = tuple[Sequence[Row], Sequence[Row]]
 
 
 def why(queries: Queries, comparison: Comparison) -> dict[Key, Why]:
     """Return what goes along with each verdict that tells its sides apart."""
-    told: dict[Key, Sides] = {}
+    told: dict[Key, TwoSides] = {}
     for key, verdict in comparison.verdicts.items():
         if verdict.tells_apart:
             before, after = (verified_rows(side.get(key, ())) for side in comparison.attempts)
@@ -79,11 +81,16 @@ def why(queries: Queries, comparison: Comparison) -> dict[Key, Why]:
     for row in queries.accompanying([row["attempt_id"] for row in rows]):
         figure = Figure(row["kind"], row["name"], row["unit"])
         measured.setdefault(row["attempt_id"], {})[figure] = row["value"]
-    environments = environments_of(queries, rows)
+    environments, functions = environments_of(queries, rows), functions_of(queries, told)
     places = _places(queries, [comparison.cells[key] for key in told])
     return {
         key: _of_verdict(
-            comparison, key, sides, measured, _settings(comparison.cells[key], places, environments, sides)
+            comparison,
+            key,
+            sides,
+            measured,
+            functions[key],
+            _settings(comparison.cells[key], places, environments, sides),
         )
         for key, sides in told.items()
     }
@@ -103,7 +110,7 @@ def _settings(
     cells: tuple[str, str | None],
     places: Mapping[str, Mapping[str, str]],
     environments: Environments,
-    sides: Sides,
+    sides: TwoSides,
 ) -> list[Difference]:
     before, after = (places.get(key or "", {}) for key in cells)
     found = [
@@ -116,13 +123,18 @@ def _settings(
 
 
 def _of_verdict(
-    comparison: Comparison, key: Key, sides: Sides, measured: Measured, settings: Sequence[Difference]
+    comparison: Comparison,
+    key: Key,
+    sides: TwoSides,
+    measured: Measured,
+    functions: Mapping[str, Pair],
+    settings: Sequence[Difference],
 ) -> Why:
-    metric = comparison.measured[key]["metric"]
+    metric, verdict = comparison.measured[key]["metric"], comparison.verdicts[key]
     before, after = (
         units_of(side, unit_of) for side, unit_of in zip(sides, comparison.design.unit_of, strict=True)
     )
-    of_metric = pair_between(before, after, comparison.design, comparison.verdicts[key].better)
+    of_metric = pair_between(before, after, comparison.design, verdict.better)
     assert of_metric is not None  # the pair has a verdict
     add_up = comparison.measured[key]["unit"] == "s" and _covers_operation(sides, measured)
     names = dict.fromkeys(
@@ -143,10 +155,14 @@ def _of_verdict(
         pair = pair_between(one, other, comparison.design, "neither")
         if pair is not None:
             candidates[figure] = Candidate(pair, adds_up=add_up and figure.unit == "s")
-    tried = varying(candidates, of_metric)
+    of_functions = {
+        Figure(FUNCTION, name, "s"): Candidate(pair, adds_up=True)
+        for name, pair in (heaviest(functions, verdict) if add_up else {}).items()
+    }
+    tried = varying(candidates | of_functions, of_metric)
     return Why(
         settings,
-        associated(comparison.verdicts[key], tried),
+        associated(verdict, tried) | seen(verdict, of_functions),
         looked_at=len(tried),
         too_few=len(names) - sum(map(has_enough, candidates.values())),
     )
@@ -159,7 +175,7 @@ def _belongs(figure: Figure, metric: str) -> bool:
     return figure.name not in OUTSIDE_TOTAL if metric == WORK_TOTAL_S.name else figure.name in OF_OPERATION
 
 
-def _covers_operation(sides: Sides, measured: Measured) -> bool:
+def _covers_operation(sides: TwoSides, measured: Measured) -> bool:
     """Return whether a metric in seconds is the time of its operation, or of more: then seconds of phases and pods are parts of it."""
     operation = Figure(PHASE, OPERATION, "s")
     shares = [

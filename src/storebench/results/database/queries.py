@@ -229,6 +229,23 @@ class Queries(Runs, Measurements):
         )
         return self._compared(condition, metric, more)
 
+    def profiled(self, keys: Sequence[str]) -> list[Row]:
+        """Return the verified attempts of these cells with stacks, in all visible runs and without warm-ups: a row for each profile.
+
+        Columns: attempt_id, run_id, cell_key, operation, repeat, environment_hash, parameters_hash, code_version, recorded_at, and the
+        profile's name.
+        """
+        with self._cursor() as cursor:
+            return cursor.execute(
+                "SELECT a.id AS attempt_id, a.run_id, a.cell_key, a.operation, a.repeat, a.environment_hash, a.parameters_hash,"
+                " a.code_version, a.recorded_at, p.name"
+                " FROM storebench.attempt AS a JOIN storebench.profile AS p ON p.attempt_id = a.id"
+                " JOIN storebench.run AS r ON r.id = a.run_id"
+                " WHERE a.cell_key = ANY(%(keys)s) AND a.status = 'verified' AND a.repeat > 0 AND p.stacks IS NOT NULL"
+                "  AND (%(dag_ids)s::text[] IS NULL OR r.dag_id = ANY(%(dag_ids)s)) ORDER BY a.recorded_at, a.id, p.name",
+                {"keys": list(keys), "dag_ids": self.dag_ids},
+            ).fetchall()
+
     def _compared(self, condition: sql.Composable, metric: str | None, more: Sequence[str] = ()) -> list[Row]:
         name = sql.Identifier("metric") if metric is None else sql.Literal(metric)
         query = sql.SQL(COMPARED).format(

@@ -28,6 +28,7 @@ from storebench.results.statistics.verdicts import (
 )
 
 LEAST_SHARE = 0.05  # a figure that may explain less of the metric's difference is not listed
+MOST_SEEN = 5  # figures with too few units for a test that are listed
 ALIKE = 1e-3  # a figure whose ratio to the metric, or product with it, varies less repeats the metric
 
 
@@ -44,7 +45,8 @@ class Association:
     """A figure that differs together with the metric. `ratio`: of the geometric means, B / A; None for a figure that is 0 in a unit.
 
     `median_before`, `median_after`: of the units. `share`: the share of the metric's difference that the difference of these seconds covers,
-    at most 1; None for a figure that does not add up.
+    at most 1; None for a figure that does not add up. `seen_in`: number of units of both sides that are too few for a test; such a figure
+    has neither ratio, interval nor p.
     """
 
     ratio: float | None
@@ -52,7 +54,8 @@ class Association:
     median_before: float
     median_after: float
     share: float | None
-    p_adjusted: float
+    p_adjusted: float | None
+    seen_in: int | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,26 @@ def associated(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Ke
     return {key: association for _, key, association in ranked}
 
 
+def seen(verdict: Verdict, candidates: Mapping[Key, Candidate]) -> dict[Key, Association]:
+    """Return the candidates with too few units for a test whose medians cover LEAST_SHARE of the difference, ranked: at most MOST_SEEN.
+
+    `candidates`: seconds that add up.
+    """
+    ranked = []
+    for key, candidate in candidates.items():
+        if has_enough(candidate):
+            continue
+        sides = medians_of(candidate.pair)
+        before, after = (float(np.median(side)) for side in sides)
+        share = _share(after - before, verdict)
+        if share >= LEAST_SHARE:
+            low, high = sorted((before, after))
+            found = Association(None, None, before, after, min(share, 1.0), None, sum(map(len, sides)))
+            ranked.append(((min(share, 1.0), high / low if low else math.inf, high), key, found))
+    ranked.sort(key=lambda line: line[0], reverse=True)
+    return {key: association for _, key, association in ranked[:MOST_SEEN]}
+
+
 def _least(figure: _Figure, test: Tested, verdict: Verdict) -> tuple[float, float]:
     """Return the smallest distance between the sides that the interval allows, as a logarithm, and the smallest share; below 0 for seconds
     that go the other way.
@@ -136,8 +159,13 @@ def _least(figure: _Figure, test: Tested, verdict: Verdict) -> tuple[float, floa
 
 def _covered(figure: _Figure, size: float, verdict: Verdict) -> float:
     """Return the share of the metric's difference that an effect of this figure covers; below 0 for seconds that go the other way."""
+    return _share(figure.growth(size), verdict)
+
+
+def _share(seconds: float, verdict: Verdict) -> float:
+    """Return the share of the metric's difference that a difference of seconds covers; below 0 for seconds that go the other way."""
     assert verdict.mean_before is not None and verdict.mean_after is not None
-    return figure.growth(size) / (verdict.mean_after - verdict.mean_before)
+    return seconds / (verdict.mean_after - verdict.mean_before)
 
 
 def _association(figure: _Figure, test: Tested, verdict: Verdict) -> Association:

@@ -466,10 +466,10 @@ export interface components {
         Along: {
             /**
              * Kind
-             * @description `phase`: a phase of the attempt. `pods`: CPU time, or bytes, of the attempt's pods. `counter`: what the server reported
+             * @description `phase`: a phase of the attempt. `pods`: CPU time, or bytes, of the attempt's pods. `counter`: what the server reported. `function`: time in a function itself, by profiles
              * @enum {string}
              */
-            kind: "phase" | "pods" | "counter";
+            kind: "phase" | "pods" | "counter" | "function";
             /** Name */
             name: string;
             /**
@@ -479,7 +479,7 @@ export interface components {
             unit: string;
             /**
              * Ratio
-             * @description Geometric mean B / geometric mean A, as of the metric; None if the figure is 0 in a unit
+             * @description Geometric mean B / geometric mean A, as of the metric; None if the figure is 0 in a unit, or not tested
              */
             ratio: number | null;
             /**
@@ -499,7 +499,12 @@ export interface components {
              */
             share: number | null;
             /** P Adjusted */
-            p_adjusted: number;
+            p_adjusted: number | null;
+            /**
+             * Seen In
+             * @description Number of profiles of both sides that are too few for a test; None for a tested figure
+             */
+            seen_in: number | null;
         };
         /**
          * Attempt
@@ -857,7 +862,7 @@ export interface components {
             try_number: number;
             /**
              * Profiles
-             * @description By the name of what was sampled, such as `python`
+             * @description By the name of what was sampled, such as `python`; with `_wall` at the end if threads that wait were sampled, too
              */
             profiles: {
                 [key: string]: components["schemas"]["Profile"];
@@ -3040,7 +3045,7 @@ export interface components {
             differences: components["schemas"]["Differing"][];
             /**
              * Figures
-             * @description By how much of the difference each may explain, largest first
+             * @description By how much of the difference each may explain, largest first; then functions that are not tested
              */
             figures: components["schemas"]["Along"][];
             /**
@@ -3914,7 +3919,7 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiAttemptsGetParametersQueryStatusAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/attempts"]["get"]["parameters"]["query"]["status"]> = ["verified", "failed", "not_run"];
 export const pathsApiRankingGetParametersQueryIncludeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<paths>["/api/ranking"]["get"]["parameters"]["query"]["include"]> = ["floor", "client-bound", "service-bound", "unlike"];
-export const alongKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Along"]["kind"]> = ["phase", "pods", "counter"];
+export const alongKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Along"]["kind"]> = ["phase", "pods", "counter", "function"];
 export const attemptDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["durability"]> = ["disk", "memory", "none", "s3", "unknown"];
 export const attemptFigures_coverAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["figures_cover"]> = ["client", "engine"];
 export const attemptStatusValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Attempt"]["status"]> = ["verified", "failed", "not_run"];

@@ -116,6 +116,7 @@ describe("the profile of an attempt", () => {
     attempt = ATTEMPT;
     profiles = {
       python: { ...sampled, unknown: null, folded: "main (a.py);send (b.py) 6\nmain (a.py) 3\n" },
+      python_wall: { ...sampled, unknown: null, folded: "main (a.py) 20\n" },
       java: { ...sampled, samples: null, dropped_samples: null, folded: null, unknown: "no Java process" },
     };
     show();
@@ -132,6 +133,9 @@ describe("the profile of an attempt", () => {
       expect.stringMatching(/^main \(a\.py\)3/),
     ]);
     expect(screen.getByText("No profile of java: no Java process.")).toBeTruthy();
+    expect(card.textContent).toContain("Running threads");
+    const wall = screen.getByText("Profile of python_wall").closest("figure") as HTMLElement;
+    expect(wall.textContent).toContain("All threads, running or waiting");
   });
 
   it("has no place without a profile", async () => {

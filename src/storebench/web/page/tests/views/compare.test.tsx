@@ -52,7 +52,15 @@ it("says why a verdict cannot tell, and how many repeats would do", () => {
 });
 
 it("lists on request what goes along with a difference, figures that may explain most of it first", () => {
-  const figure = { unit: "s", ratio: 9, ratio_low: 8.5, ratio_high: 9.5, p_adjusted: 0.001, share: 0.8 };
+  const figure = {
+    unit: "s",
+    ratio: 9,
+    ratio_low: 8.5,
+    ratio_high: 9.5,
+    p_adjusted: 0.001,
+    share: 0.8,
+    seen_in: null,
+  };
   const why: Verdict["why"] = {
     differences: [{ name: "server_settings.refresh", before: ["30s"], after: ["1s"] }],
     figures: [
@@ -69,6 +77,18 @@ it("lists on request what goes along with a difference, figures that may explain
         median_after: 8,
       },
       { ...figure, kind: "phase", name: "barrier", median_before: 0.1, median_after: 0.9 },
+      {
+        ...figure,
+        kind: "function",
+        name: "send (a.py)",
+        ratio: null,
+        ratio_low: null,
+        ratio_high: null,
+        p_adjusted: null,
+        median_before: 0.2,
+        median_after: 1,
+        seen_in: 3,
+      },
     ],
     looked_at: 7,
     too_few: 2,
@@ -86,6 +106,7 @@ it("lists on request what goes along with a difference, figures that may explain
     "differs: server_settings.refresh: 30s → 1s",
     "counter refreshes: 0 → 8",
     "phase barrier: 100 ms → 900 ms, B / A 9.000 (8.500 to 9.500), covers 80 % of the difference",
+    "function send (a.py): 0.200 s → 1.00 s, covers 80 % of the difference, seen in 3 profiles, without an interval",
     "2 of 7 figures that vary differ; 2 more have too few repeats",
   ]);
 });

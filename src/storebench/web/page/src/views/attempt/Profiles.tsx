@@ -6,6 +6,7 @@ import { frameAt, stacksOf, topFunctions, treeOf } from "../../model/profile";
 import type { Theme } from "../../ui/theme";
 
 const MOST_FUNCTIONS = 30;
+const OF_WALL = "_wall"; // ends the name of a profile that also counts threads that wait
 
 /** Show which functions of an attempt's client ran: a flame graph of each profile, and its functions as a table. */
 export function Profiles({ profiles, ...attempt }: AttemptProfiles) {
@@ -59,7 +60,7 @@ function FlameGraph({ name, profile, folded, run, attempt_id, operation }: Props
           total_samples: total,
           total_share: total / root.total,
         }))}
-        note={note(profile)}
+        note={note(name, profile)}
       />
       {focus.length ? (
         <p className="sb-line">
@@ -72,9 +73,9 @@ function FlameGraph({ name, profile, folded, run, attempt_id, operation }: Props
   );
 }
 
-const note = ({ sampler, hz, samples, dropped_samples }: Profile) =>
+const note = (name: string, { sampler, hz, samples, dropped_samples }: Profile) =>
   [
-    `Running threads, sampled by ${sampler}, ${hz} times per second. The attempt never counts.`,
+    `${name.endsWith(OF_WALL) ? "All threads, running or waiting" : "Running threads"}, sampled by ${sampler}, ${hz} times per second. The attempt never counts.`,
     dropped_samples
       ? `${dropped_samples} of ${samples} samples were of rare stacks, and were not stored.`
       : "",
