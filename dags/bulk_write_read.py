@@ -86,7 +86,7 @@ METRICS = (
     Metric("rows_per_s", "dataset rows per second", "higher", merge="leader"),
     Metric("source_s", "reading and parsing the CSV", "neither", merge="max"),
     Metric("barrier_s", "making the data durable and visible", merge="leader"),
-    Metric("maintain_s", "time of the maintenance until the next read has its effect"),
+    Metric("maintain_s", "time of the maintenance until the next read benefits from it"),
     Metric("files_before", "files, segments or parts before the maintenance", "neither"),
     Metric("files_after", "files, segments or parts after the maintenance"),
 )
@@ -98,9 +98,9 @@ OF_MAINTENANCE = ("maintain_s", "files_after", "files_before")
 CACHE_METRICS = (
     Metric("disk_read_bytes", "bytes read from disk"),
     Metric("needed_bytes", "bytes that a cold read has to read", "neither"),
-    Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("resident_before_bytes", "bytes of the data in the page cache before the read", "neither"),
     Metric("cold_read_mb_per_s", "MB per second from disk with cold caches", "neither"),
-    Metric("uncached_mb_per_s", "MB per second that the disk has shown for data never read", "neither"),
+    Metric("uncached_mb_per_s", "MB per second at which the disk reads uncached data", "neither"),
     Metric("warm_passes", "passes before a hot read", "neither"),
 )
 # The further metrics of a write under a fault. A load of few batches has no rate and no percentiles, so it has no time of recovery.
@@ -117,7 +117,7 @@ WITHOUT_FAULT = {
 }  # after a fault the table may lack rows, and a read would be measured twice
 CACHES = Text(
     title="Caches of reads",
-    text="**as_is**: the caches as the write has left them. **cold**: the servers are stopped, their data is dropped from the page"
+    text="**as_is**: the caches stay as they are after the write. **cold**: the servers are stopped, their data is dropped from the page"
     " cache, and the servers are started again. **lukewarm**: the data is dropped while the servers run. **hot**: the read is repeated"
     " until two reads in a row take the same time; the next read counts. **cold** and **lukewarm** need servers that the run provisions.",
     default=AS_IS,
@@ -145,7 +145,7 @@ QUICK_STORES = (
 )
 PRESETS = {
     "quick": Preset(
-        "each default store once, as the study drove it: in batches, and all at once",
+        "each default store once, with the original study's client: in batches, and all at once",
         {
             "stores": list(QUICK_STORES),
             "clients": ["reference"],
@@ -190,7 +190,7 @@ PRESETS = {
         },
     ),
     "faults": Preset(
-        "what a bulk load loses, and for how long it stands still, when a server is killed or paused. Each cell three times",
+        "the losses and the longest delay of a bulk load if a server is killed or paused; each cell three times",
         {
             "stores": ["mongodb@one", "elasticsearch@three", "postgresql@one"],
             "clients": ["reference"],

@@ -37,9 +37,9 @@ METRICS = (
     Metric("stored_bytes", "size of the table"),
     Metric("disk_read_bytes", "bytes read from disk"),
     Metric("needed_bytes", "bytes that a cold sum has to read", "neither"),
-    Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("resident_before_bytes", "bytes of the table in the page cache before the sum", "neither"),
     Metric("cold_read_mb_per_s", "MB per second from disk with cold caches", "neither"),
-    Metric("uncached_mb_per_s", "MB per second that the disk has shown for data never read", "neither"),
+    Metric("uncached_mb_per_s", "MB per second at which the disk reads uncached data", "neither"),
     Metric("warm_passes", "passes before a hot sum", "neither"),
 )
 SUM = ("sum_s", "disk_read_bytes", "rows_per_s")
@@ -57,7 +57,7 @@ COLUMN = Text(
 PRESET_STORES = [f"{name}@one" if name in ("mariadb", *WENDELIN) else name for name in STORES]
 PRESETS = {
     "quick": Preset(
-        "each tool as the study drove it, with 100,000 rows",
+        "each tool with the original study's client and 100,000 rows",
         {"stores": PRESET_STORES, "clients": ["reference"], "rows": 100_000},
     ),
     "study": Preset(

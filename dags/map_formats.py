@@ -45,7 +45,12 @@ AXES = (
         "Position", "Where **extend** adds its column.", "end", "middle", store=FORMATS, benchmark=("extend",)
     ),
     _axis(
-        *("Interface", "**common**: one program for all formats, above them.", "direct", "common"),
+        *(
+            "Interface",
+            "**direct**: a job uses the interface of the format. **common**: one job for all formats, on a common interface.",
+            "direct",
+            "common",
+        ),
         workload=False,
         store=FORMATS,
         client=("python", "compiled"),
@@ -75,7 +80,7 @@ PARAMS = {
 PRESETS = {
     "quick": Preset("each format in each benchmark, by both clients", {}),
     "study": Preset(
-        "the original study: ten jobs at once, and tables so large that fixed costs hardly count",
+        "the original study: ten jobs at once, and tables so large that fixed costs have little weight",
         {
             "clients": ["compiled", "compiled-columns"],
             "rows": 20_000_000,
@@ -101,7 +106,7 @@ standard input. Every output is decoded by another implementation and compared w
     dataset=Dataset(
         name="map_tables",
         version=3,
-        text="100,000 rows are a table of 3 to 18 MB for a benchmark and format; the table of 1,000 columns has 1,000 of them.",
+        text="100,000 rows are a table of 3 to 18 MB for a benchmark and format; the table of 1,000 columns has 1,000 rows.",
         row_bytes=2_500,  # the bytes of a row in all six benchmarks and all formats together
         max_rows=20_000_000,
         pod=Pod("formats", arguments=("dataset", "storebench.stores.map_formats.dataset:make")),

@@ -32,7 +32,7 @@ EXECUTORS = Axis(
 ITERATIONS = Axis(
     name="iterations",
     title="Iterations",
-    description="How often a run's number of rows is generated, each time with other rows.",
+    description="Number of times that **rows** rows are generated, with different rows each time.",
     pattern=r"[1-9][0-9]{0,4}",
     hint="a number from 1 to 99999",
     default=("3",),
@@ -68,7 +68,7 @@ QUICK = ("disk", "local", "null", "s3", "hdfs@three", "ozone@three")
 STUDY_STORES = ("disk", "null", "hdfs@three", "ozone@three")
 PRESETS = {
     "quick": Preset(
-        "each file system as the study drove it, with 30 MB",
+        "each file system with the original study's client and 30 MB",
         {"stores": list(QUICK), "clients": ["reference"]},
     ),
     "study": Preset(

@@ -57,7 +57,7 @@ AXES = (
     _axis(
         "consistency",
         "Consistency",
-        "How many copies answer before a request is done: **one**, as studied, or a **quorum**."
+        "Number of copies that must answer a request: **one**, as studied, or a **quorum**."
         " Servers with one copy have **one** only.",
         *("one", "quorum"),
         grid=("one", "quorum"),
@@ -66,7 +66,7 @@ AXES = (
     _axis(
         "key_distribution",
         "Keys of reads",
-        "**uniform**: each entity as often as any other; **zipf**: few entities very often.",
+        "Entities that reads request. **uniform**: all equally often; **zipf**: few entities very often.",
         *("uniform", "zipf"),
         grid=("uniform",),
     ),
@@ -75,7 +75,7 @@ AXES = (
         "Load",
         "**closed**: a user waits for the answer before it asks again, as studied; **open**: requests begin at a constant rate;"
         " **ramp**: the rate rises until the latency breaks its limit, and the last rate within the limit is the result;"
-        " **capacity**: the highest rate within the limit is searched, and confirmed twice.",
+        " **capacity**: a search finds the highest rate within the limit, and confirms it twice.",
         *LOADS,
         grid=("closed",),
     ),
@@ -94,7 +94,9 @@ METRICS = (
         for name, text in PERCENTILES.items()
     ),
     Metric(
-        "not_begun_share", "requests of an open load that were not begun in time to count", merge="leader"
+        "not_begun_share",
+        "share of the scheduled requests of an open load that did not begin",
+        merge="leader",
     ),
     Metric("error_share", "requests that have failed", merge="leader"),
     Metric("timeouts", "requests without an answer in time", merge="sum"),
@@ -150,7 +152,7 @@ PRESETS = {
         {**PROVISIONED, **DRIVEN, **SHORT, "rows": 10_000, "rate_factor": 1.5, "capacity_tolerance": 0.1},
     ),
     "faults": Preset(
-        "what a server loses, and for how long it is slow, when it is killed, paused or restarted. Each cell three times",
+        "the losses and the slow time of a server that is killed, paused or restarted; each cell three times",
         {
             "stores": ["mongodb@one"],
             "clients": ["direct"],
@@ -165,7 +167,7 @@ PRESETS = {
         },
     ),
     "study": Preset(
-        "as studied, but for the service, which is in Python: 100 users, of which one begins each second; then two minutes are measured."
+        "as studied, except that the service is in Python: 100 users, of which one begins each second; then two minutes are measured."
         " A sharded MongoDB and three nodes of Cassandra, with 2 CPUs and 4 GB each",
         {
             **PROVISIONED,

@@ -118,9 +118,9 @@ OF_INCOMING_ROWS = (
 OF_COLD_CACHES = (
     Metric("disk_read_bytes", "bytes read from disk for one answer to each question"),
     Metric("needed_bytes", "bytes that cold answers have to read at least", "neither"),
-    Metric("resident_before_bytes", "bytes in the page cache before", "neither"),
+    Metric("resident_before_bytes", "bytes of the table in the page cache before the answers", "neither"),
     Metric("cold_read_mb_per_s", "MB per second from disk with cold caches", "neither"),
-    Metric("uncached_mb_per_s", "MB per second that the disk has shown for data never read", "neither"),
+    Metric("uncached_mb_per_s", "MB per second at which the disk reads uncached data", "neither"),
 )
 QUICK = {"clients": ["reference"], "rows": 20_000}
 PRESETS = {

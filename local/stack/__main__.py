@@ -73,7 +73,7 @@ def database(name: str) -> None:
     airflow = jobs.airflow(settings)
     connection = databases.make_for_store(settings, render.secrets(settings), name, airflow)
     click.echo(
-        f"The database {databases.STORE}{name} is there, and the Airflow Connection {connection} leads pods to it. A store says"
+        f"Pods reach the database {databases.STORE}{name} by the Airflow Connection {connection}. A store uses it with"
         f' `connection = "{name}"`.'
     )
 

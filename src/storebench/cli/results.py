@@ -163,8 +163,8 @@ def price(
 ) -> None:
     """Print the price of a verified GB, or of a rate.
 
-    For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods, not of the stores'
-    servers: clients are ranked among clients, and engines inside pods among engines.
+    For a study without a dataset the price is per verified attempt. The price counts the hours of the attempts' pods and of servers that
+    the run provisioned, but not of other servers. So clients are ranked among clients, and engines among engines.
 
     With --rate, print for each size of provisioned servers how many sets of servers a required rate needs, and their price. Name several
     runs to compare sizes of servers.

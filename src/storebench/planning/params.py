@@ -222,7 +222,7 @@ def _server_fields(study: PlannedStudy) -> dict[str, Field]:
 
 
 def _dataset_fields(study: PlannedStudy) -> dict[str, Field]:
-    text = f"Rows of the dataset. {study.dataset.text}" if study.dataset else "How much an attempt works on."
+    text = f"Rows of the dataset. {study.dataset.text}" if study.dataset else "Amount of work of an attempt."
     return {
         "rows": integer(study.rows, 1, max_rows(study), "Rows", text, (1000, 20_000, 100_000, 1_000_000)),
         "seed": integer(
@@ -243,8 +243,8 @@ def _full_grid_field() -> dict[str, Field]:
     return {
         "full_grid": flag(
             "Full grid",
-            "Measure every combination. Off: start from the first value of each field, and at each store change one thing at a time,"
-            " the client or the place on one axis. That shows each value in far fewer cells.",
+            "Measure every combination. Off: start from the first value of each field, and for each store change one thing at a time:"
+            " the client, or the value on one axis. This shows each value in far fewer cells.",
             default=True,
         )
     }
@@ -265,7 +265,7 @@ def _pod_fields() -> dict[str, Field]:
         ),
         "cpu_limit": flag(
             "CPU limit",
-            "Limit the CPU of pods, also of the pods that these start, to their request. Their QoS class is then Guaranteed."
+            "Limit the CPU of each pod to its request, also of pods that an attempt starts. The QoS class is then Guaranteed."
             " With whole CPUs and the kubelet's static policy, each pod has its own cores. Off: pods may use all cores of their node.",
         ),
         "pod_memory": size(
@@ -302,7 +302,7 @@ def _repeat_fields() -> dict[str, Field]:
             1,
             MAX_REPEATS,
             "Repeats",
-            "How often each cell is measured, or at most where a precision or a budget is set. Repeats are interleaved.",
+            "Number of measurements of each cell; with a precision or a budget, the largest number. Repeats are interleaved.",
             (1, 3, 10),
         ),
         "skip_done": flag(
@@ -321,8 +321,8 @@ def _repeat_fields() -> dict[str, Field]:
         ),
         "precision_percent": Number(
             title="Precision, %",
-            text="Stop repeating a cell when the 95 % confidence interval of its median is this near to the median, for each operation,"
-            f" after at least {MIN_VALUES} repeats. The run needs more than {MIN_VALUES} repeats. Empty: all repeats.",
+            text="Stop repeating a cell when, for each operation, the 95 % confidence interval of the median is within this share of the"
+            f" median, after at least {MIN_VALUES} repeats. The run needs more than {MIN_VALUES} repeats. Empty: all repeats.",
             maximum=100,
             examples=(1, 3, 5),
         ),

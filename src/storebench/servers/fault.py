@@ -49,7 +49,7 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_for_s": Number(
         title="Duration of the fault, s",
-        text="Seconds that the server is down, paused or full. The start of the server comes on top. "
+        text="Seconds that the server is down, paused or full. The start of the server takes additional time. "
         f"A maintenance ({', '.join(MAINTENANCE)}) lasts as long as its command.",
         default=5,
         maximum=LONGEST_S,
@@ -58,8 +58,8 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_url": Text(
         title="Webhook of the fault",
-        text="For servers of your own: a URL that gets a POST of a JSON object with **fault**, **server** and **for_s**, makes the fault, and"
-        " answers when the fault has ended. Empty: the agents of servers that the run provisions make the fault.",
+        text="For your own servers: the URL of a program that causes the fault. The program gets a POST of a JSON object with **fault**,"
+        " **server** and **for_s**, and answers when the fault has ended. Empty: the agents of provisioned servers cause the fault.",
         default="",
         pattern=r"(https?://[^\s/]\S*)?",
         hint="empty, or a URL that begins with http:// or https://",

@@ -9,7 +9,7 @@ SIZE, STORAGE_CLASS = "volume_size", "volume_storage_class"
 OPTIONS: dict[str, Field] = {
     SIZE: Text(
         title="Size of a volume",
-        text="Of stores whose data is files: the volume that a cell's pods have in common. Kubernetes quantity, such as **4Gi**.",
+        text="For stores whose data is files: size of the volume that a cell's pods share. Kubernetes quantity, such as **4Gi**.",
         default="4Gi",
         examples=("1Gi", "4Gi", "20Gi"),
         pattern=MEMORY,
@@ -17,7 +17,7 @@ OPTIONS: dict[str, Field] = {
     ),
     STORAGE_CLASS: Text(
         title="Storage class of volumes",
-        text="Of stores whose data is files: the StorageClass of their volumes. Empty: the cluster's default.",
+        text="For stores whose data is files: the StorageClass of their volumes. Empty: the cluster's default.",
         examples=("standard",),
         pattern=r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?",
         hint="the name of a StorageClass",

@@ -22,7 +22,7 @@ FILE_FIELD = Text(
     title="Dataset",
     text="A CSV or Parquet file of your own in the S3 of the connection **storebench_s3**, as **s3://BUCKET/KEY.csv**, or a folder of such"
     " files, as **s3://BUCKET/FOLDER/**. Then its rows are the dataset, and **rows** and **seed** have no effect. Empty: the generated dataset."
-    " The documentation says what a file can have, in **docs/dataset.md**.",
+    " The documentation says which files are accepted, in **docs/dataset.md**.",
     default="",
     earlier="",
     examples=("s3://bucket/file.csv", "s3://bucket/file.parquet", "s3://bucket/folder/"),
@@ -37,7 +37,7 @@ PODS_FIELD = integer(
     MAX_PODS,
     "Pods for the dataset",
     "Number of pods that generate the dataset together, if S3 does not have the dataset yet. The bytes are the same as from one pod."
-    " Each has the CPU of a pod and 1 GiB of memory. One pod converts a file of your own. **docs/dataset.md** says when several pods help.",
+    " Each pod has the CPU of **pod_cpu** and 1 GiB of memory. One pod converts a file of your own. **docs/dataset.md** says when several pods help.",
     (1, 4, 16),
 )
 

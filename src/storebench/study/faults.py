@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # All figures of attempts with a fault. docs/method.md defines each.
 METRICS = (
     Metric("lost_acknowledged", "acknowledged writes that are lost after the fault"),
-    Metric("doubled", "copies of writes that are there more than once after the fault"),
+    Metric("doubled", "additional copies of writes after the fault"),
     Metric("unavailable_s", "longest stretch without a success"),
     Metric("unavailable_sum_s", "sum of all stretches without a success"),
     Metric("recover_s", "time from the fault until rate and latency are as before"),
@@ -43,8 +43,8 @@ def axis_of_faults(*stores: str, kinds: Collection[str]) -> Axis:
     return Axis(
         name=FAULT,
         title="Fault",
-        description="What is done to one server on purpose while an operation runs. Afterwards, the acknowledged writes are compared with the"
-        f" server's data. **{NO_FAULT}**: nothing; {told}.",
+        description="The fault that a run injects into one server while an operation runs. Afterwards, the acknowledged writes are compared"
+        f" with the server's data. **{NO_FAULT}**: nothing; {told}.",
         pattern="|".join(values),
         hint=" or ".join(values),
         default=(NO_FAULT,),

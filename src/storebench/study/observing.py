@@ -11,7 +11,7 @@ FIELDS = {
     COUNTERS: Text(
         title="Counters",
         text="**on**: read what the store's server reports about itself, before and after each operation. **off**: read no counters, for a"
-        " login that may not read them, or for a server whose readings take long. The documentation lists the counters, in"
+        " login that may not read them, or for a server that answers slowly. The documentation lists the counters, in"
         " **docs/counters.md**.",
         default=ON,
         examples=(ON, OFF),
@@ -21,8 +21,8 @@ FIELDS = {
     ),
     PROFILE: Text(
         title="Profile",
-        text="**cpu**: sample the stacks of the client's running threads during each operation. **wall**: also sample threads that wait, so that"
-        " sleeps, locks and answers of the server are seen. A profiled attempt never counts: not in statistics, rankings or verdicts. The"
+        text="**cpu**: sample the stacks of the client's running threads during each operation. **wall**: also sample threads that wait, which"
+        " shows sleeps, locks and answers of the server. A profiled attempt never counts: not in statistics, rankings or verdicts. The"
         " run skips no verified repeat. The documentation lists the clients with profiles, in **docs/method.md**. **off**: no profiler.",
         default=OFF,
         examples=(OFF, *PROFILES),

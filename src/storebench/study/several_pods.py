@@ -20,7 +20,7 @@ def several_pods(*stores: str) -> Axis:
     return Axis(
         name=PODS,
         title="Pods",
-        description="Pods that do one operation together: each does its part, and the parts become one attempt, verified as a whole."
+        description="Pods that do one operation together: each pod does a part, and all parts are one attempt, verified as a whole."
         f" **{UNDIVIDED}** does not divide. An operation that its store cannot divide, and a store that divides nothing, use one pod.",
         pattern="[1-9][0-9]{0,2}",
         hint="a number of pods from 1 to 999",

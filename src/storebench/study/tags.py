@@ -18,7 +18,7 @@ HINT = (
 )
 FIELD = Text(
     title="Tags",
-    text="Labels of the run, with commas between them, for example **release:1.2, nightly**. The lists of runs show them, and can be"
+    text="Labels of the run, with commas between them, for example **release:1.2, nightly**. The lists of runs show the tags, and can be"
     " filtered by them. A tag changes no figure.",
     default="",
     examples=("release:1.2", "nightly"),

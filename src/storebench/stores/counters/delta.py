@@ -15,7 +15,7 @@ COUNTERS = (
         "data_files",
         "",
         "gauge",
-        "Parquet files in the table's folder, also those that the newest version has no more",
+        "Parquet files in the table's folder, including files that the newest version does not use",
     ),
     Counter("data_file_bytes", "bytes", "gauge", "size of these files, without copies"),
     Counter("log_versions", "", "gauge", "versions in the table's log"),

@@ -24,7 +24,7 @@ PLACES: Places = {
         "pool_requests", "", "counter", "reads of pages from the buffer pool"
     ): "Innodb_buffer_pool_read_requests",
     Counter(
-        "pool_misses", "", "counter", "of these, reads of pages that were not in the buffer pool"
+        "pool_misses", "", "counter", "reads of pages that were not in the buffer pool"
     ): "Innodb_buffer_pool_reads",
     Counter(
         "pool_waits", "", "counter", "waits for a free page of the buffer pool"

@@ -18,7 +18,10 @@ DATABASE = {
     "commits": ("xact_commit", "transactions that were committed"),
     "rollbacks": ("xact_rollback", "transactions that were rolled back"),
     "blocks_hit": ("blks_hit", "blocks that were in the shared buffers"),
-    "blocks_read": ("blks_read", "blocks that were not, and came from the kernel or from disk"),
+    "blocks_read": (
+        "blks_read",
+        "blocks that were not in the shared buffers, and came from the kernel or from disk",
+    ),
     "tuples_returned": ("tup_returned", "rows that scans have read"),
     "tuples_fetched": ("tup_fetched", "rows that index scans have fetched"),
     "tuples_inserted": ("tup_inserted", "rows that were inserted"),

@@ -18,7 +18,7 @@ WAIT_MS = 5_000
 MILLI = 1 / 1_000
 # The getter of each counter in Spark's StageData, and the factor to the counter's unit.
 GETTERS: Mapping[Counter, tuple[str, float]] = {
-    Counter("tasks", "", "counter", "tasks that have ended well"): ("numCompleteTasks", 1),
+    Counter("tasks", "", "counter", "tasks that succeeded"): ("numCompleteTasks", 1),
     Counter("failed_tasks", "", "counter", "tasks that failed, and were tried again"): ("numFailedTasks", 1),
     Counter("task_s", "s", "counter", "time of all tasks, in executors"): ("executorRunTime", MILLI),
     Counter("task_cpu_s", "s", "counter", "CPU time of all tasks, without processes of Python"): (
@@ -39,13 +39,11 @@ GETTERS: Mapping[Counter, tuple[str, float]] = {
         "shuffleWriteBytes",
         1,
     ),
-    Counter(
-        "spilled_memory_bytes", "bytes", "counter", "bytes in memory of what did not fit, and was spilled"
-    ): (
+    Counter("spilled_memory_bytes", "bytes", "counter", "bytes of spilled data, measured in memory"): (
         "memoryBytesSpilled",
         1,
     ),
-    Counter("spilled_disk_bytes", "bytes", "counter", "bytes on disk of what was spilled"): (
+    Counter("spilled_disk_bytes", "bytes", "counter", "bytes of spilled data, measured on disk"): (
         "diskBytesSpilled",
         1,
     ),

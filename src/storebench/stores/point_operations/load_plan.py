@@ -59,7 +59,7 @@ PARAMS: Mapping[str, Field] = {
         10,
         600,
         "Timeout",
-        "Seconds after which a request fails. A request that the driver has not cut off at the end of the load gets one more second, and then counts as timed out.",
+        "Seconds after which a request fails. A request that still waits at the end of the load gets one more second, and then counts as timed out.",
         1,
         10,
         60,
