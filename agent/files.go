@@ -110,7 +110,7 @@ func residentBytes(path string, stat *syscall.Stat_t, vector []byte) (int64, err
 	}
 	// For other users' files, the kernel reports all pages as resident, whether they are or not.
 	if int(stat.Uid) != os.Geteuid() && syscall.Access(path, accessWrite) != nil {
-		return 0, failure("the kernel does not tell which pages of the data are in memory",
+		return 0, failure("the kernel does not report which pages of the data are in memory",
 			"%s belongs to user %d, and this is user %d, who may not write it: run the container as its owner", path, stat.Uid, os.Geteuid())
 	}
 	file, err := openFile(path)

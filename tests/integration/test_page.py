@@ -741,7 +741,7 @@ def test_a_history_is_found_by_words_of_its_cells_key(client, run, cells):
     several = get(client, "history", cell=f"mongodb seed={seed}", operation="write", answers=404)["detail"]
     assert several.startswith("Several cells have a key with") and all(cell.key in several for cell in cells)
     none = get(client, "history", cell="nonesuch", operation="write", answers=404)["detail"]
-    assert none == "No cell that has been in a run has a key with 'nonesuch'"
+    assert none == "No cell of a run has a key that contains 'nonesuch'"
 
 
 def test_the_metrics_that_an_answer_offers_are_answered(client, run, cells):

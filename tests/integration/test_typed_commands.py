@@ -27,7 +27,7 @@ THIS_RUN = {"RUN", "RUN_A", "RUN_B", "turns:ID:A", "turns:ID:B"}
 # What a command says about runs and metrics that the shipped run does not have
 LACKING = re.compile(
     r"There is no run '|There are no results of the study|There is no attempt of the cell|Unknown (study|store|metric|rate of these runs) '"
-    r"|The noise is not known|has a profile: start a run|relation \"storebench\.gzip_levels\" does not exist"
+    r"|The noise is unknown|has a profile: start a run|relation \"storebench\.gzip_levels\" does not exist"
 )
 
 

@@ -58,7 +58,7 @@ class ServerSizes(Answer):
     operation: str
     metric: str
     offered: dict[str, list[Metric]] = Field(
-        description="The metrics of each operation of which higher is better"
+        description="The metrics of each operation for which higher is better"
     )
     points: list[SizePoint] = Field(description="The points by line, the smallest servers first")
     excluded: list[SizeExclusion]

@@ -91,7 +91,7 @@ def _started_at() -> float:
         lines = dict(line.split(maxsplit=1) for line in STAT.read_text().splitlines() if " " in line)
         return float(lines["btime"])
     except (OSError, KeyError, ValueError) as error:
-        raise StoreRefused(f"{STAT} does not tell when the machine was started: {error}") from None
+        raise StoreRefused(f"{STAT} does not report the start of the machine: {error}") from None
 
 
 def _never_read(folder: Path, before_s: float) -> Iterator[Path]:

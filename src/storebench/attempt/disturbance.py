@@ -63,9 +63,11 @@ def why_not_judged(node: NodeFigures, strangers: Strangers | None, wall_s: float
     if wall_s < MIN_WALL_S:
         return f"it took {1000 * wall_s:.3g} ms, and the kernel counts CPU time in steps of 10 ms"
     if node.node_cpu_some_share is None:
-        return "the node's kernel does not tell how long tasks waited for a CPU (/proc/pressure)"
+        return "the node's kernel does not report how long tasks waited for a CPU (/proc/pressure)"
     if strangers is None:
-        return "the node's kernel does not tell how busy its CPUs were (/proc/stat), or how busy the pod was"
+        return (
+            "the node's kernel does not report how busy its CPUs were (/proc/stat), or how busy the pod was"
+        )
     return None
 
 

@@ -20,7 +20,7 @@ FREE_TEXTS = (
     "verification",
     *(name for name, figure in FIGURES.items() if figure.unit == "text" and not choices(Figures, name)),
 )
-UNTOLD = "its pod told nothing of its node"  # the value of `not_judged` for a result without one
+UNTOLD = "its pod reported nothing about its node"  # the value of `not_judged` for a result without one
 SECONDS = {"$ref": "#/$defs/seconds", "type": "number"}  # never null
 SECONDS_BY_NAME = {"type": ["object", "null"], "additionalProperties": SECONDS}
 

@@ -71,7 +71,7 @@ def write_study(root: Path, study: str, store: str) -> list[Path]:
     if taken := sorted(study + suffix for suffix in SUFFIXES if study + suffix in TABLES):
         raise SpecError(f"The study cannot be named {study!r}: {taken[0]} is a table of the results")
     if study in studies.names():
-        raise SpecError(f"The study {study!r} is there already: give another name. Nothing was written")
+        raise SpecError(f"The study {study!r} already exists: give another name. Nothing was written")
     if importlib.util.find_spec(study):
         raise SpecError(f"The study cannot be named {study!r}: Python has a module of that name")
     written = _write(root, study, store, STUDY_FILES | PYTHON_FILES)
@@ -184,7 +184,7 @@ def _write(
             )
     if there or len({*paths.values()}) < len(paths):
         named = there[0].relative_to(root) if there else f"the module {store}"
-        raise SpecError(f"{named} is there already: give another name. Nothing was written")
+        raise SpecError(f"{named} already exists: give another name. Nothing was written")
     texts = {
         path: rendered(folder / f"{template}.template", study, store, pod) for template, path in paths.items()
     }

@@ -57,7 +57,7 @@ def _class_of(study: str, store: str) -> type[Store]:
         named, key=lambda kind: kind.__module__ != module
     )  # prefer the module's own class to an imported class
     if not getattr(chosen, "operations", ()):
-        raise SpecError(f"The store {store!r} in {where} does not say its operations")
+        raise SpecError(f"The store {store!r} in {where} does not name its operations")
     if problems := list(mistakes_of_class(chosen)) or list(chosen.contradictions()):
         raise SpecError(f"The store {store!r} in {where}: {'; '.join(problems)}")
     return chosen

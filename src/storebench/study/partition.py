@@ -30,7 +30,9 @@ def partitions(study: PlannedStudy) -> dict[str, datetime]:
     run. A key does not name an axis at its implied value (`Axis.implied`). Raises SpecError for an axis that has too many values.
     """
     if len(study.axes) > len(LIMITS):
-        raise SpecError(f"{study.name}: a backfill can tell {len(LIMITS)} axes apart, not {len(study.axes)}")
+        raise SpecError(
+            f"{study.name}: a backfill supports at most {len(LIMITS)} axes, not {len(study.axes)}"
+        )
     for axis, (part, limit) in zip(study.axes, LIMITS.items(), strict=False):
         if len(axis.grid) > limit:
             raise SpecError(

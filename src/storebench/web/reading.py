@@ -304,7 +304,7 @@ class Reading(Queries):
         if len(keys) == 1:
             return keys[0]
         if not keys:
-            raise SpecError(f"No cell that has been in a run has a key with {quoted(text)}")
+            raise SpecError(f"No cell of a run has a key that contains {quoted(text)}")
         more = ", …" if len(keys) > MOST_NEAR else ""
         raise SpecError(
             f"Several cells have a key with {quoted(text)}. Choose one: {', '.join(keys[:MOST_NEAR])}{more}"

@@ -100,9 +100,9 @@ def test_a_cpu_limit_that_the_run_did_not_ask_for_disturbs():
     [
         ({"seconds": 0.02}, "it took 20 ms, and the kernel counts CPU time in steps of 10 ms"),
         ({"seconds": 0.0}, "it took 0 ms"),
-        ({"stalled_s": {}}, "does not tell how long tasks waited for a CPU"),
-        ({"stalled_s": None}, "does not tell how long tasks waited for a CPU"),
-        ({"node_cpu_s": {"user": 4.0}}, "does not tell how busy its CPUs were"),
+        ({"stalled_s": {}}, "does not report how long tasks waited for a CPU"),
+        ({"stalled_s": None}, "does not report how long tasks waited for a CPU"),
+        ({"node_cpu_s": {"user": 4.0}}, "does not report how busy its CPUs were"),
         ({"cpu_s": None}, "or how busy the pod was"),
     ],
 )

@@ -61,8 +61,8 @@ def test_an_operation_of_a_tenth_of_a_second_is_judged_and_a_few_stolen_ticks_ar
         (QUIET, NOBODY, 0.1, None),
         (QUIET, ALL_UNKNOWN, 10.0, None),
         (QUIET, NOBODY, 0.0254, "it took 25.4 ms, and the kernel counts CPU time in steps of 10 ms"),
-        (NodeFigures(), NOBODY, 10.0, "does not tell how long tasks waited for a CPU"),
-        (QUIET, None, 10.0, "does not tell how busy its CPUs were"),
+        (NodeFigures(), NOBODY, 10.0, "does not report how long tasks waited for a CPU"),
+        (QUIET, None, 10.0, "does not report how busy its CPUs were"),
     ],
 )
 def test_why_an_operation_is_not_judged(node, strangers, wall_s, reason):

@@ -105,13 +105,13 @@ def test_two_values_of_a_run_are_measured_in_the_rounds_of_one_run():
 
 def test_what_no_number_of_turns_would_tell_is_hopeless():
     found = decided(side("a", [0.0] * 6), side("b", [1.0] * 6, parameters_hash="q"))
-    assert (found.refused, found.parts) == ("More repeats would not decide any of it", ())
+    assert (found.refused, found.parts) == ("More repeats would not decide any verdict", ())
     assert "cannot be compared by their ratio" in found.hopeless[0]
 
 
 def test_what_could_be_told_needs_nothing():
     found = decided(side("a", [1.0, 1.01] * 3), side("b", [2.0, 2.01] * 3, parameters_hash="q"))
-    assert (found.pairs, found.refused) == (0, "There is nothing that cannot be told")
+    assert (found.pairs, found.refused) == (0, "No verdict is undecided")
 
 
 def test_there_are_no_more_turns_than_a_run_can_have_repeats():

@@ -165,7 +165,7 @@ def test_where_more_is_better_the_best_has_the_most():
 
 
 def test_a_metric_of_which_neither_way_is_better_ranks_nothing():
-    with pytest.raises(SpecError, match="Neither way is better of source_s: rank by only_s, rows_per_s"):
+    with pytest.raises(SpecError, match="source_s has no better direction: rank by only_s, rows_per_s"):
         ranked(repeated(MONGODB, 1.0), metric="source_s")
     for asked, said in (({"metric": "nonesuch"}, "metric"), ({"operation": "nonesuch"}, "operation")):
         with pytest.raises(SpecError, match=f"Unknown {said} 'nonesuch'"):
@@ -354,7 +354,7 @@ def test_what_is_unsound_of_a_ranked_one_is_told_also_what_failed_before_it_knew
 
 
 def test_attempts_that_nobody_has_judged_are_told_of_their_cell_and_of_all_that_are_compared_with_them():
-    untold = repeated(MONGODB, 2.0, not_judged="its pod told nothing of its node")
+    untold = repeated(MONGODB, 2.0, not_judged="its pod reported nothing about its node")
     best, other = ranked(untold, repeated(ELASTIC, 3.0)).lines
     assert best.remarks == ["6 of 6 not judged"]
     assert other.remarks == ["of the best, 6 of 6 not judged"]

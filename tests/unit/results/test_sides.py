@@ -105,7 +105,7 @@ def pair_of(sides):
 def test_a_comparison_says_of_which_side_attempts_were_not_judged():
     rows = [row(run, n, 1.0 + n / 100) for run in ("a", "b") for n in range(1, 6)]
     for one in rows[5:7]:
-        one["not_judged"] = "its pod told nothing of its node"
+        one["not_judged"] = "its pod reported nothing about its node"
     found = compare(Recorded(*rows), "a", "b")
     assert found.remarks[CELLS[0], "write"] == ["B: 2 of 5 not judged"]
 
@@ -115,7 +115,9 @@ def test_repeats_count_alone_where_each_side_has_one_run_and_a_drift_is_pointed_
     sides = sides_of(Recorded(*rows), "a", "b")
     assert (sides.design.units, sides.design.matched) == ("repeats", False)
     assert pair_of(sides).before == [[1.0], [2.0], [3.0]]
-    assert "a drift of the machine between the two runs cannot be told" in sides.design.caution.lower()
+    assert (
+        "a drift of the machine between the two runs looks like a difference" in sides.design.caution.lower()
+    )
 
 
 def test_both_sides_are_of_the_study_that_is_asked_for():
@@ -466,7 +468,7 @@ def test_a_plan_is_for_the_noisiest_cell_and_says_what_it_does_not_know():
 
 
 def test_a_plan_without_noise_or_for_less_than_the_margin_is_refused():
-    with pytest.raises(SpecError, match="noise is not known"):
+    with pytest.raises(SpecError, match="noise is unknown"):
         plan_repeats(Recorded(row("a", 1, 1.0)), "a", None, difference=0.2)
     with pytest.raises(SpecError, match="A difference of 5 % does not count with a margin of 5 %"):
         plan_repeats(Recorded(*single_runs(1.0)), "a", None, difference=0.05)

@@ -112,7 +112,7 @@ def test_runs_in_turns_are_two_sides_by_their_names():
 
 
 def test_turns_of_which_none_has_begun_or_that_are_no_name_say_so():
-    with pytest.raises(SpecError, match="Of the runs in turns 1 none has begun yet on both sides"):
+    with pytest.raises(SpecError, match="No run of the turns 1 has begun on both sides yet"):
         sides_of(InTurns(*rows({key(): 1.0}, name(1, "A", "1"))), "turns:1:A", "turns:1:B")
     for text in ("turns:1", "turns:1:C", "turns:%:A", "turns::A"):
         with pytest.raises(SpecError, match="is no side of runs in turns"):

@@ -74,7 +74,7 @@ def test_classes_beside_it_are_not_it(write):
         (PAPER, "storebench/stores/toy/x.py has no subclass of Store whose `name` is 'x'"),
         (
             "from storebench.stores.base import Store\nclass X(Store):\n    name = 'x'",
-            "The store 'x' in storebench/stores/toy/x.py does not say its operations",
+            "The store 'x' in storebench/stores/toy/x.py does not name its operations",
         ),
     ],
 )

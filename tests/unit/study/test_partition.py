@@ -98,7 +98,7 @@ def test_an_axis_with_too_many_values_is_refused():
 
 def test_more_axes_than_a_date_has_parts_are_refused():
     six = tuple(replace(EXECUTORS, name=f"axis_{n}") for n in range(6))
-    with pytest.raises(SpecError, match="a backfill can tell 5 axes apart, not 6"):
+    with pytest.raises(SpecError, match="a backfill supports at most 5 axes, not 6"):
         partitions(replace(STUDY, axes=six, charts=()))
 
 

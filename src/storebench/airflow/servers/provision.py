@@ -271,7 +271,7 @@ class Servers:
         try:
             return "; ".join(deaths(running.seen, self.cluster.pods(running.set_id))) or None
         except (ApiException, HTTPError) as error:
-            print(f"The servers' pods cannot be looked at: {error_text(error)}", flush=True)
+            print(f"The servers' pods cannot be read: {error_text(error)}", flush=True)
             return None
 
     def release(self) -> str | None:
@@ -304,7 +304,7 @@ class Servers:
         try:
             return list(self.cluster.pods(servers_id))
         except (ApiException, HTTPError) as error:
-            raise ServersFailed(f"The servers' pods cannot be looked at: {error_text(error)}") from error
+            raise ServersFailed(f"The servers' pods cannot be read: {error_text(error)}") from error
 
     def _running(self, group: Group, known: ServerUse) -> Running | None:
         if not known.pods:

@@ -83,9 +83,7 @@ def deciding(
         if verdict.ratio is not None and (verdict.noise is None or verdict.enough is not None)
     }
     if not asked:
-        reason = (
-            "More repeats would not decide any of it" if hopeless else "There is nothing that cannot be told"
-        )
+        reason = "More repeats would not decide any verdict" if hopeless else "No verdict is undecided"
         return Deciding(len(unsure), refused=reason, hopeless=hopeless)
     attempts = _attempts_of(comparison, asked)
     turns = min(MOST, max(MIN_UNITS, *(verdict.enough or MIN_UNITS for verdict in asked.values())))

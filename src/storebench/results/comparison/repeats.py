@@ -82,7 +82,7 @@ def plan_repeats(
         )
     all_needed = [cell.units_needed for cell in cells if cell.noise is not None]
     if not all_needed:
-        raise SpecError("The noise is not known: two verified repeats of a cell are needed at least")
+        raise SpecError("The noise is unknown: at least two verified repeats of a cell are needed")
     return Plan(
         units_needed=None if None in all_needed else max(filter(None, all_needed)),
         units=sides.design.units,

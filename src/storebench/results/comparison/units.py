@@ -14,7 +14,7 @@ from storebench.study.model import Better
 Unit = Callable[[Row], Hashable]
 
 DRIFT = (
-    "One run on each side: a drift of the machine between the two runs cannot be told from a difference. Alternate the runs of both"
+    "One run on each side: a drift of the machine between the two runs looks like a difference. Alternate the runs of both"
     " sides, so that a drift affects them alike: storebench compare A1,A2,A3,A4,A5 B1,B2,B3,B4,B5"
 )
 

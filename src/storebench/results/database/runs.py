@@ -150,7 +150,7 @@ class Runs(Database):
         rows = self._runs_where(condition, study=study, prefix=turns.run_prefix)
         runs = {row["airflow_run_id"]: row for row in rows}
         if not (names := turns.of(runs)):
-            raise SpecError(f"Of the runs in turns {turns.id} none has begun yet on both sides")
+            raise SpecError(f"No run of the turns {turns.id} has begun on both sides yet")
         return [runs[run_name] for run_name in names]
 
     def _runs_where(

@@ -63,7 +63,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric over the servers' size. `offered`: the metrics of each operation of which higher is better.
+    """A metric over the servers' size. `offered`: the metrics of each operation for which higher is better.
 
     `single`: the newest run to repeat with another size, if no line has two sizes; else None.
     """
@@ -120,7 +120,7 @@ def curve_of(
 
 
 def offered_of(study: StudyRecord) -> dict[str, list[Metric]]:
-    """Return the scalar metrics of each operation of which higher is better, without operations that have none.
+    """Return the scalar metrics of each operation for which higher is better, without operations that have none.
 
     A metric that no operation lists is reported at some values of an axis only: the operations of its charts have the metric, or else all.
     """
@@ -143,14 +143,14 @@ def _chosen(
     offered: Mapping[str, Sequence[Metric]], operation: str | None, metric: str | None
 ) -> tuple[str, str]:
     if not offered:
-        raise SpecError("The study has no metric of which higher is better")
+        raise SpecError("The study has no metric for which higher is better")
     names = {name: [known.name for known in metrics] for name, metrics in offered.items()}
     if operation is None:
         operation = next((name for name, known in names.items() if metric in known), next(iter(names)))
     if operation not in names:
-        raise unknown("operation with a metric of which higher is better", operation, names)
+        raise unknown("operation with a metric for which higher is better", operation, names)
     if metric is not None and metric not in names[operation]:
-        raise unknown("metric of which higher is better", metric, names[operation])
+        raise unknown("metric for which higher is better", metric, names[operation])
     return operation, metric or names[operation][0]
 
 

@@ -134,7 +134,7 @@ def _by(study: StudyRecord, asked: Question) -> tuple[str, str]:
     metrics = metrics_of(study)
     if metrics[metric].better == "neither":
         ranking = [name for name in scalars if metrics[name].better != "neither"]
-        raise SpecError(f"Neither way is better of {metric}: rank by {', '.join(ranking)}")
+        raise SpecError(f"{metric} has no better direction: rank by {', '.join(ranking)}")
     for reason in asked.included:
         if reason not in INCLUDED:
             raise unknown("reason", reason, INCLUDED)

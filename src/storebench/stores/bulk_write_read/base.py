@@ -278,7 +278,7 @@ class TableStore(Store):
 
         Only for stores whose servers a run can provision. Raises StoreRefused if the server does not report the size.
         """
-        raise NotImplementedError(f"{self.name} cannot tell what a cold read needs")
+        raise NotImplementedError(f"{self.name} cannot compute the bytes that a cold read needs")
 
     @contextmanager
     def away(self) -> Iterator[None]:

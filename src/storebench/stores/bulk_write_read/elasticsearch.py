@@ -301,7 +301,7 @@ class Elasticsearch(TableStore):
             return int(usage[self.target]["all_fields"]["stored_fields_in_bytes"])
         except KeyError:
             raise StoreRefused(
-                "Elasticsearch does not tell what the documents take on disk, so no read can be proven cold"
+                "Elasticsearch does not report the size of the documents on disk, so no read can be proven cold"
             ) from None
 
     @contextmanager

@@ -307,7 +307,7 @@ class MongoDB(TableStore):
             stats = self._collection.database.command("collStats", self.target)
         if "storageSize" not in stats:
             raise StoreRefused(
-                "The server does not tell what the collection takes on disk, so no read can be proven cold"
+                "The server does not report the size of the collection on disk, so no read can be proven cold"
             )
         return int(stats["storageSize"]) - int(stats.get("freeStorageSize", 0))
 

@@ -114,7 +114,7 @@ def manifest_of(client: Any, bucket: str, prefix: str) -> dict[str, Any]:
     with s3.errors(client, bucket, key):
         text = s3.read(client, bucket, key)
     if text is None:
-        raise StoreRefused(f"s3://{bucket}/{key} is not there: the next run makes the dataset")
+        raise StoreRefused(f"s3://{bucket}/{key} does not exist: the next run makes the dataset")
     manifest: dict[str, Any] = json.loads(text)
     return manifest
 

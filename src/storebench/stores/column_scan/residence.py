@@ -60,7 +60,9 @@ def resident_bytes(paths: Iterable[Path]) -> int:
         failed = libc.mincore(address, size, flags)
         libc.munmap(address, size)
         if failed:
-            raise OSError(ctypes.get_errno(), "the kernel does not tell what is in the page cache", str(path))
+            raise OSError(
+                ctypes.get_errno(), "the kernel does not report the pages in the page cache", str(path)
+            )
         pages += sum(flag & 1 for flag in flags.raw)
     return pages * mmap.PAGESIZE
 
@@ -72,7 +74,7 @@ def read_bytes(source: Path = IO) -> int:
         return int(lines["read_bytes"])
     except (OSError, KeyError, ValueError) as error:
         raise StoreRefused(
-            f"{source} does not tell what was read from disk, so no read can be proven cold: {error}"
+            f"{source} does not report the bytes read from disk, so no read can be proven cold: {error}"
         ) from None
 
 

@@ -84,7 +84,7 @@ class MapStore(Store):
         with attempt.phase("prepare"):
             key = f"{spec.dataset}{MANIFEST}"
             if (text := self._read(key)) is None:
-                raise StoreRefused(f"s3://{self.bucket}/{key} is not there: the next run makes the dataset")
+                raise StoreRefused(f"s3://{self.bucket}/{key} does not exist: the next run makes the dataset")
             manifest = json.loads(text)
             encoding = self.encoding_of(manifest)
             _check_memory(manifest["format_bytes"][encoding], Cgroup().memory_limit_bytes())

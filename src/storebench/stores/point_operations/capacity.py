@@ -43,9 +43,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.factor <= 1:
-            raise SpecError(
-                f"A search rises, and does not with a rate_factor of {self.factor:g}: ask for more than 1"
-            )
+            raise SpecError(f"A search needs a rate_factor above 1, not {self.factor:g}")
         if (needed_s := MARGIN * self.slo_s / self.tolerance) > self.longest_step_s:
             raise SpecError(
                 f"A rate that exceeds the capacity by {self.tolerance:.2%} breaks the limit of {1000 * self.slo_s:g} ms after {needed_s:.3g} s, and a"

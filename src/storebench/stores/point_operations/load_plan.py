@@ -320,7 +320,7 @@ def _rates(values: Mapping[str, str]) -> tuple[float, ...]:
     """Return the rates of a ramp up to the largest allowed rate. Raises SpecError for parameters without a valid ramp."""
     first, factor, step_s, slo_ms = (float(values[name]) for name in RAMP_PARAMS)
     if factor <= 1:
-        raise SpecError(f"A ramp rises, and does not with a rate_factor of {factor:g}: ask for more than 1")
+        raise SpecError(f"A ramp needs a rate_factor above 1, not {factor:g}")
     if slo_ms > 1000 * step_s:
         raise SpecError(
             f"The limit slo_ms={slo_ms:g} is longer than a step of {step_s:g} s: ask for a longer step_s"

@@ -101,7 +101,7 @@ def by_clients(store: QueryStore, attempt: Attempt, manifest: Manifest) -> str:
 def _writer(store: QueryStore, session: QueryStore, attempt: Attempt) -> Writer:
     """Return the writer of incoming rows, which appends over a session of its own. Removes the rows of an earlier try."""
     if store.rows < LEAST_ROWS:
-        raise StoreRefused(f"Rows can come in beside {LEAST_ROWS} rows at least, and there are {store.rows}")
+        raise StoreRefused(f"Incoming rows need a table of at least {LEAST_ROWS} rows, not {store.rows}")
     store.take_back()
     attempt.durability(store.durability())
     return Writer(session.append, store.rows, store.seed, store.setting.rows_per_s)

@@ -185,7 +185,7 @@ def test_a_search_that_does_not_come_to_an_end_says_so():
 @pytest.mark.parametrize(
     ("asks", "says"),
     [
-        ({"factor": 1.0}, "ask for more than 1"),
+        ({"factor": 1.0}, "needs a rate_factor above 1"),
         ({"tolerance": 0.0005}, "breaks the limit of 50 ms after 110 s, and a step lasts 60 s at most"),
         ({"first_rate": 1.0}, f"the {LEAST_REQUESTS} requests that a step needs last"),
     ],

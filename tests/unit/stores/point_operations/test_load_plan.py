@@ -21,11 +21,11 @@ from tests.unit.stores.point_operations.conftest import LOAD
         ({"spawn_rate": "5e-324"}, "lasts inf s, and an attempt may last 86,400 s at most"),
         ({"load_processes": "5"}, "cannot be divided among 5 load generators"),
         ({"load": "half-open"}, "half-open"),
-        ({"load": "ramp", "rate_factor": "1.0"}, "ask for more than 1"),
+        ({"load": "ramp", "rate_factor": "1.0"}, "needs a rate_factor above 1"),
         ({"load": "ramp", "slo_ms": "2001"}, "longer than a step of 2 s"),
         ({"load": "ramp", "first_rate": "49"}, "has 98 requests"),
         ({"load": "ramp", "rate_factor": "1.01"}, "more than 100 steps up to 100,000"),
-        ({"load": "capacity", "rate_factor": "1.0"}, "ask for more than 1"),
+        ({"load": "capacity", "rate_factor": "1.0"}, "needs a rate_factor above 1"),
         ({"load": "capacity", "slo_ms": "2001"}, "and a step lasts 10 s at most"),
         ({"load": "ramp", "fault": "kill"}, "ask for load=closed or load=open"),
         (

@@ -2577,7 +2577,7 @@ export interface components {
             metric: string;
             /**
              * Offered
-             * @description The metrics of each operation of which higher is better
+             * @description The metrics of each operation for which higher is better
              */
             offered: {
                 [key: string]: components["schemas"]["Metric"][];
