@@ -69,8 +69,8 @@ class PodFigures:
         str | None,
         Figure(
             "text",
-            "possibly disturbed: work on the node that was either foreign or of the store's own server (which of the two is unknown), or a"
-            " cold read that was faster than the disk. The attempt's time counts",
+            "possibly disturbed: foreign work, or work of the store's own server, may have slowed the operation, or a cold read was faster"
+            " than the disk. The attempt's time counts",
             "method.md#disturbed-attempts",
         ),
     ] = None

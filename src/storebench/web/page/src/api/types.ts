@@ -523,7 +523,7 @@ export interface components {
             disturbed: string | null;
             /**
              * Perhaps Disturbed
-             * @description possibly disturbed: work on the node that was either foreign or of the store's own server (which of the two is unknown), or a cold read that was faster than the disk. The attempt's time counts
+             * @description possibly disturbed: foreign work, or work of the store's own server, may have slowed the operation, or a cold read was faster than the disk. The attempt's time counts
              */
             perhaps_disturbed: string | null;
             /**
