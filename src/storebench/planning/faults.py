@@ -28,6 +28,12 @@ def check_faults(
     """
     values = study_values(params)
     topology_named = cache(lambda store: topology_of(study, store, exists))
+
+    @cache  # many cells have the same servers
+    def servers_named(store: str, sizes: Sizes, *, holding: bool = False) -> list[str]:
+        servers = topology_named(store)
+        return servers_of(servers, sizes, holding=holding) if servers else []
+
     asked = {name: str(values[name]) for name in study.study_params if name in values}
     for cell in cells:
         axes = study.values_of(cell)
@@ -61,14 +67,14 @@ def check_faults(
                 f" servers/agent and name it by the Airflow Variable storebench_image_{AGENT_IMAGE}"
             )
         sizes = Sizes.of(values, {name: value for name, value in axes.items() if name in FIELDS})
-        names = servers_of(servers, sizes)
+        names = servers_named(cell.store, sizes)
         if fault.server and fault.server not in names:
             raise SpecError(
                 f"fault_server={fault.server}: the topology {servers} has no such server, but {', '.join(names)}"
             )
         if not fault.is_maintenance:
             continue
-        server = fault.server or servers_of(servers, sizes, holding=True)[0]
+        server = fault.server or servers_named(cell.store, sizes, holding=True)[0]
         if fault.name not in (declared := servers.commands_of(server)):
             raise SpecError(
                 f"{FAULT}={fault.name} at {cell.store}: the topology {servers} declares no command for it at {server}, but"
