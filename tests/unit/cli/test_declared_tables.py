@@ -65,6 +65,18 @@ def test_a_run_without_figures_of_a_table_prints_no_table():
     assert printed([row("mongodb", "all", "write", 1.0)]) == ""
 
 
+def test_a_run_whose_cells_all_have_the_implied_value_prints_no_table():
+    assert (
+        printed(
+            [
+                row("mongodb", "all", "write", 1.0, metrics={"lost": 0}),
+                row("null", "all", "write", 1.0, **BROKEN),
+            ]
+        )
+        == ""
+    )
+
+
 def test_the_overview_has_the_tables_and_says_a_broken_guarantee_first():
     failed = row("mongodb", "all", "read", 1.0, status="failed", error_kind="oom_killed", error="memory")
     console = Console(width=200, file=io.StringIO())

@@ -32,8 +32,9 @@ def print_tables(console: Console, rows: Sequence[Row], study: StudyRecord) -> N
 
 def _lines(table: Table, rows: Sequence[Row], study: StudyRecord) -> list[list[Row]]:
     """Return the attempts of each line, by operation and cell: of cells that have the axis, and report any of the metrics or have no attempt
-    that counts.
+    that counts. No line if no cell differs from the value that the axis implies, such as a run without any fault.
     """
+    implied = {axis.name: axis.implied for axis in study.axes}
     operations = [operation.name for operation in study.operations]
     lines = [
         group
@@ -42,7 +43,13 @@ def _lines(table: Table, rows: Sequence[Row], study: StudyRecord) -> list[list[R
         and (not table.operations or group[0]["operation"] in table.operations)
         and (any(_values(group, name) for name in table.metrics) or not any(map(counts, group)))
     ]
+    if all(_value(group, table.axis, study) == implied[table.axis] for group in lines):
+        return []
     return sorted(lines, key=lambda group: (operations.index(group[0]["operation"]), group[0]["cell_key"]))
+
+
+def _value(group: Sequence[Row], axis: str, study: StudyRecord) -> str:
+    return study.values_of(Cell.from_key(group[0]["cell_key"]))[axis]
 
 
 def _values(rows: Sequence[Row], metric: str) -> list[float]:

@@ -38,16 +38,19 @@ const counts = (attempt: Attempt) => attempt.status === "verified" && !attempt.d
 
 /**
  * Return the content of a table: cells that have its axis, and report any of its metrics or have no attempt that counts. A cell whose
- * attempts count and report none of the metrics is excluded: the metrics do not apply to it.
+ * attempts count and report none of the metrics is excluded: the metrics do not apply to it. A table has no line if no cell differs from the
+ * value that its axis implies, such as a run without any fault.
  */
 export function tableData(study: Study, table: Table, cells: CellFigures[]): TableData {
   const metrics = table.metrics.flatMap((name) => metricNamed(study, name) ?? []);
-  const chosen = cells.filter(
+  const { implied } = study.axes.find(({ name }) => name === table.axis) ?? {};
+  const fitting = cells.filter(
     (cell) =>
       placeOf(cell, table.axis) !== undefined &&
       (!table.operations.length || table.operations.includes(cell.operation)) &&
       (metrics.some(({ name }) => cell.figures[name]) || !cell.attempts.some(counts)),
   );
+  const chosen = fitting.some((cell) => placeOf(cell, table.axis) !== implied) ? fitting : [];
   const others = namesOf(study, chosen).filter((name) => name !== table.axis);
   const names = ["store", "client", table.axis, ...differing(chosen, ["operation", ...others])];
   const texts = metrics.map((metric) => medianTexts(study, metric, chosen));

@@ -1,6 +1,6 @@
 import { render, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
-import type { Attempt, CellFigures, Chart, Metric, Spread, Study } from "../../src/api/types";
+import type { Attempt, Axis, CellFigures, Chart, Metric, Spread, Study } from "../../src/api/types";
 import { Charts } from "../../src/charts/ChartViews";
 import { tableData } from "../../src/model/tables";
 import { type Failure, Failures } from "../../src/views/run/Failures";
@@ -84,6 +84,13 @@ it("a table has a line for each cell to which its metrics apply, and never a fig
     ["delta-rs", "none", ...TABLE.metrics.map(() => ({ median: "–", interval: "", counted: "" }))],
   ]);
   expect(exported[0]).toMatchObject({ store: "mongodb", stop: "short", lost: 0, lost_n: 3, again_s_n: 1 });
+});
+
+it("a table has no line if each cell has the value that the axis implies", () => {
+  const stop = { ...(BULK.axes[0] as Axis), name: "stop", implied: "none" };
+  const cells = [stopped("mongodb", "none", [of(0)]), stopped("delta-rs", "none", [BROKEN])];
+  expect(tableData(STUDY, TABLE, cells).lines.length).toBe(2);
+  expect(tableData({ ...STUDY, axes: [...STUDY.axes, stop] }, TABLE, cells).lines).toEqual([]);
 });
 
 it("a table is on the page of a run, and a broken guarantee is marked in it, with its text", () => {
