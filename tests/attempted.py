@@ -16,6 +16,16 @@ from storebench.study.cell import Cell
 ROWS, SEED = 500, 42
 
 
+def result_of(tried):
+    """Run an attempt, and return its result. An error of the attempt has the result as `error.result`."""
+    try:
+        tried.run()
+    except Exception as error:
+        error.result = tried.result
+        raise
+    return tried.result
+
+
 def attempted(monkeypatch, folder, study, store, operation, axes, program=(), seed=SEED, **environment):
     """Run one attempt at a store that needs no server. Return its exit code and its result.
 

@@ -15,6 +15,7 @@ from storebench.errors import BrokenPromise, FaultFailed, StoreUnreachable, Veri
 from storebench.stores.bulk_write_read import under_fault
 from storebench.stores.bulk_write_read.base import TableStore, columns
 from storebench.stores.bulk_write_read.under_fault import Batch, delays
+from tests.attempted import result_of
 from tests.bulk import cell_at, spec_for
 from tests.given_back import source_of
 
@@ -142,13 +143,7 @@ def write(monkeypatch):
         asked = {"fault_url": f"http://127.0.0.1:{server.server_port}/", "fault_after_s": str(after_s)}
         asked |= {"fault_for_s": "0.1"}
         cell = cell_at("null", 1, rows=len(ROWS), batch=BATCH, fault="kill")
-        tried = run.Attempt(spec_for("write", cell, "t", "b", **asked), store_class, PhaseClock())
-        try:
-            tried.run()
-        except Exception as error:
-            error.result = tried.result
-            raise
-        return tried.result
+        return result_of(run.Attempt(spec_for("write", cell, "t", "b", **asked), store_class, PhaseClock()))
 
     yield write
     server.shutdown()

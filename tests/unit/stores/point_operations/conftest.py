@@ -15,6 +15,7 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
 from storebench.stores.point_operations.entities import entity, number_of
 from storebench.study.cell import Cell
+from tests.attempted import result_of
 
 TOY = Path(__file__).parent / "toy"
 SEED = 7
@@ -68,13 +69,7 @@ def attempt(tmp_path, monkeypatch):
             results="results/",
             options={**LOAD, **options},
         )
-        tried = run.Attempt(spec, stores.load("toy_points", "toy"), PhaseClock())
-        try:
-            tried.run()
-        except Exception as error:
-            error.result = tried.result
-            raise
-        return tried.result
+        return result_of(run.Attempt(spec, stores.load("toy_points", "toy"), PhaseClock()))
 
     return attempt
 
