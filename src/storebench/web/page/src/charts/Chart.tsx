@@ -50,7 +50,6 @@ export function Chart(props: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [failed, setFailed] = useState<string>();
-  const [scrolls, setScrolls] = useState(false);
   const [open, setOpen] = useState(false);
   const leading = useRef(leads);
   leading.current = leads;
@@ -61,10 +60,7 @@ export function Chart(props: Props) {
   useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
-    const measure = () => {
-      setWidth(Math.floor(element.getBoundingClientRect().width));
-      setScrolls(element.scrollWidth > element.clientWidth); // true until the chart is redrawn in a narrower place
-    };
+    const measure = () => setWidth(Math.floor(element.getBoundingClientRect().width));
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -94,7 +90,6 @@ export function Chart(props: Props) {
       });
       await view.runAsync();
       shown.current = true;
-      setScrolls(element.scrollWidth > element.clientWidth);
     };
     // redraw a visible chart at once: until then it has the wrong size
     (shown.current ? draw() : inTurn(draw)).catch((error: unknown) => gone || setFailed(String(error)));
@@ -113,14 +108,8 @@ export function Chart(props: Props) {
       </figcaption>
       {legend}
       {failed ? <p role="alert">The chart cannot be drawn: {failed}</p> : null}
-      {/* the keyboard must reach a chart that is wider than its place, and scrolls */}
-      <div
-        ref={place}
-        role="img"
-        aria-label={description}
-        className="sb-plot"
-        tabIndex={scrolls ? 0 : undefined}
-      />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the chart scrolls where it is wider than its place, and until it is redrawn */}
+      <div ref={place} role="img" aria-label={description} className="sb-plot" tabIndex={0} />
       {said ? <p className="sb-note">{said}</p> : null}
       {children ?? (
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
