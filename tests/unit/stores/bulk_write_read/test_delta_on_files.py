@@ -167,7 +167,7 @@ def test_what_was_written_to_is_recorded(store, node, monkeypatch):
     one._session = SimpleNamespace(version="4.2.0", conf=SimpleNamespace(get=lambda name: "true"))
     told = one.describe()
     assert (told.name, told.version) == ("Delta Lake", "4.4.0 on Spark 4.2.0")
-    assert told.settings["tables"] == "HDFS 3.4.3" and told.settings["dfs.replication"] == "3"
+    assert told.settings["tables"] == "HDFS 3.5.0" and told.settings["dfs.replication"] == "3"
     assert one.durability().stated == "dfs.replication=3, dfs.datanode.synconclose=false"
 
 
