@@ -37,7 +37,6 @@ SERVERS = {
         "Ozone",
         [
             (IMAGES / "ozone" / "pom.xml", r"<ozone.version>(.*?)<"),
-            (IMAGES / "ozone" / "Dockerfile", r"\bversion=([\d.]+)"),
             (IMAGES / "ozone" / "jars.sha256", r" ozone-manager-([\d.]+)\.jar"),
             (CHECKOUT / "images" / "jvm" / "ozone" / "pom.xml", r"hadoop3</artifactId>\s*<version>(.*?)<"),
             (
