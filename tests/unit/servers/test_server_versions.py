@@ -46,8 +46,8 @@ SERVERS = {
         ],
     ),
     "mariadb": ("MariaDB", []),
-    "mongo": ("MongoDB", []),
-    "postgres": ("PostgreSQL", []),
+    "mongo": ("MongoDB", [(CHECKOUT / "docker-compose.yaml", r"\bmongo:([\d.]+)@sha256")]),
+    "postgres": ("PostgreSQL", [(CHECKOUT / "docker-compose.yaml", r"\bpostgres:([\d.]+)@sha256")]),
 }
 OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 

@@ -11,7 +11,7 @@ from storebench.stores.point_operations.cassandra import Cassandra
 from storebench.stores.point_operations.mongodb import MongoDB
 
 DISK, MEMORY = Durability("disk", "w=1, j=true"), Durability("memory", "w=1, j=false")
-MONGOD = Server("MongoDB", "8.0.16", {"storage_engine": "wiredTiger"})
+MONGOD = Server("MongoDB", "8.0.17", {"storage_engine": "wiredTiger"})
 MEMBER, ROUTER = {"setName": "rs0"}, {"msg": "isdbgrid"}
 FAULTS = ("kill", "pause", "restart")
 
@@ -53,7 +53,7 @@ def test_mongodb_guarantees_what_its_journal_and_its_copies_keep(
 
 
 def test_a_mongod_whose_engine_is_in_memory_guarantees_nothing_beyond_a_pause(monkeypatch):
-    server = Server("MongoDB", "8.0.16", {"storage_engine": "inMemory"})
+    server = Server("MongoDB", "8.0.17", {"storage_engine": "inMemory"})
     assert mongodb(monkeypatch, "one", MEMORY, {}, server) == {"pause"}
 
 
