@@ -23,6 +23,8 @@ const version = "0.1.0"
 const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
        agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node during its operation, add the figures to its
                                         result, and end with its exit code
+       agent network PORT               for the fault "partition": cut the pod off from all others, except for the agent's port, when the
+                                        agent of the server's container asks. Needs root and the capability NET_ADMIN
        agent install FILE               copy this program to FILE
        agent version
 
@@ -52,6 +54,8 @@ func main() {
 	switch {
 	case len(arguments) >= 2 && arguments[0] == "--":
 		os.Exit(run(arguments[1:]))
+	case len(arguments) == 2 && arguments[0] == "network":
+		os.Exit(runNetwork(arguments[1]))
 	case len(arguments) >= 2 && arguments[0] == "pod":
 		os.Exit(runPod(arguments[1:]))
 	case len(arguments) == 2 && arguments[0] == "install":
