@@ -213,7 +213,7 @@ class Agent:
     def fault(
         self, fault: str, for_s: float, stop_timeout_s: float = 60, ready_timeout_s: float = 300
     ) -> Caused:
-        """Cause the fault `kill`, `restart`, `pause` or `disk_full`, end the fault after `for_s` seconds, and wait until the server answers.
+        """Cause the fault `kill`, `restart`, `pause`, `partition` or `disk_full`, end the fault after `for_s` seconds, and wait until the server answers.
         Or run a command for maintenance that the server's topology declares, for at most `for_s` seconds.
 
         A server that does not answer within `ready_timeout_s` goes on, and the call raises AgentRefused with the status 504.

@@ -35,6 +35,7 @@ _CONFINED = {
     "capabilities": {"drop": ["ALL"]},
     "readOnlyRootFilesystem": True,
 }
+_RESOURCES = {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")}
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,13 @@ def host_of(topology: Topology, set_id: str) -> str:
     return f"{topology.entry['metadata']['name']}-{set_id}"
 
 
-def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> list[Object]:
-    """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name."""
+def rendered(
+    topology: Topology, set_id: str, sizes: Sizes, place: Place, *, cut_off: str = ""
+) -> list[Object]:
+    """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name.
+
+    `cut_off`: the server that a partition cuts off, such as `cassandra-1`. The pods of its StatefulSet get a container that may do this.
+    """
     old_names = [original["metadata"]["name"] for original in topology.objects]
     names = {name: f"{name}-{set_id}" for name in old_names}
     objects = []
@@ -99,6 +105,8 @@ def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> lis
             item["spec"]["selector"] = {**item["spec"]["selector"], LABEL: set_id}
         if item["kind"] == "StatefulSet":
             _render_set(item, set_id, names, sizes, place)
+            if place.agent and cut_off.rpartition("-")[0] == original["metadata"]["name"]:
+                item["spec"]["template"]["spec"]["containers"].append(_network_changer(place.agent))
         objects.append(item)
     return objects
 
@@ -200,9 +208,27 @@ def agent_installer(image: str) -> Object:
         "imagePullPolicy": "IfNotPresent",
         "command": ["/agent", "install", AGENT_PROGRAM],
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "resources": {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")},
+        "resources": copy.deepcopy(_RESOURCES),
         "securityContext": dict(_CONFINED),
         "volumeMounts": [dict(AGENT_MOUNT)],
+    }
+
+
+def _network_changer(image: str) -> Object:
+    """Return the container that cuts its pod off when the agent asks. Kubernetes gives the capability only to root."""
+    return {
+        "name": "network",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["/agent", "network", str(PORT)],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": copy.deepcopy(_RESOURCES),
+        "securityContext": {
+            **_CONFINED,
+            "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]},
+            "runAsNonRoot": False,
+            "runAsUser": 0,
+        },
     }
 
 
