@@ -34,6 +34,7 @@ Variables of the environment with ` + "`--`" + `, which the server does not see:
   STOREBENCH_AGENT_DATA      the folders of the server's data, separated by ':'
   STOREBENCH_AGENT_READY     the check that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
   STOREBENCH_AGENT_COMMAND_… a shell command for a maintenance of the server, such as STOREBENCH_AGENT_COMMAND_COMPACT
+  STOREBENCH_AGENT_WHOLE     a shell command that exits with 0 when all copies of the data are whole, and with 3 if the data has no copies
   STOREBENCH_AGENT_MESSAGE   an existing file for a last message (default /dev/termination-log)
   STOREBENCH_AGENT_CGROUP    the mount point of the cgroup (default /sys/fs/cgroup)
 `

@@ -106,11 +106,19 @@ CACHE_METRICS = (
 )
 # The further metrics of a write under a fault. A load of few batches has no rate and no percentiles, so it has no time of recovery.
 FAULT_METRICS = (
-    *metrics_of_faults("unavailable_s", "unavailable_sum_s", "command_s"),
+    *metrics_of_faults("unavailable_s", "unavailable_sum_s", "caught_up_s", "command_s"),
     Metric("retried_batches", "batches that were sent again"),
 )
 TABLE_OF_FAULTS = (
-    *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "command_s", "retried_batches"),
+    *(
+        "lost_acknowledged",
+        "doubled",
+        "unavailable_s",
+        "unavailable_sum_s",
+        "caught_up_s",
+        "command_s",
+        "retried_batches",
+    ),
     *("write_s", "rows_per_s"),
 )
 WITHOUT_FAULT = {

@@ -178,6 +178,12 @@ class Agent:
     def figures(self) -> Figures:
         return _read(Figures, self._ask("GET", "/v1/figures"), self.pod)
 
+    def copies(self) -> str:
+        """Return whether all copies of the data are whole, by the topology's command: "whole", "incomplete", "none" (the data has no copies)
+        or "unknown" (the topology declares no command).
+        """
+        return _read(_Copies, self._ask("GET", "/v1/copies"), self.pod).copies
+
     def begin(self) -> None:
         """Reset the peak and record the counters, for the comparison in `end`."""
         self._ask("POST", "/v1/begin")
@@ -318,6 +324,11 @@ def _start_again(agent: Agent, ready_timeout_s: float) -> None:
 @dataclass(frozen=True)
 class _Health:
     version: str
+
+
+@dataclass(frozen=True)
+class _Copies:
+    copies: str
 
 
 def _json(text: bytes) -> Any:

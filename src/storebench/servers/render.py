@@ -16,6 +16,7 @@ from storebench.servers.topology import (
     DATA,
     READY,
     SIZED,
+    WHOLE,
     Object,
     Topology,
     commands,
@@ -243,6 +244,7 @@ def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str)
     values = {
         "STOREBENCH_AGENT_DATA": annotations.get(DATA),
         "STOREBENCH_AGENT_READY": annotations.get(READY),
+        "STOREBENCH_AGENT_WHOLE": annotations.get(WHOLE),
         **{f"STOREBENCH_AGENT_COMMAND_{name.upper()}": one for name, one in commands(annotations).items()},
     }
     token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}
