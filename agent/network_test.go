@@ -57,6 +57,9 @@ func TestPartition(t *testing.T) {
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
 		t.Skipf("this machine gives no user namespace: %v", err)
 	}
+	if strings.Contains(string(output), "--- SKIP: TestPartition") {
+		t.Skip(string(output))
+	}
 	if err != nil || !strings.Contains(string(output), "--- PASS: TestPartition") {
 		t.Errorf("%v: %s", err, output)
 	}
@@ -70,7 +73,15 @@ func testPartition(t *testing.T) {
 	holder := start(t, exec.Command("sleep", "60"), syscall.CLONE_NEWNET)
 	enter := []string{"nsenter", "--net=/proc/" + strconv.Itoa(holder.Process.Pid) + "/ns/net"}
 	inPod := func(command ...string) *exec.Cmd { return exec.Command(enter[0], append(enter[1:], command...)...) }
-	call(t, exec.Command("ip", "link", "add", "world", "type", "veth", "peer", "name", "pod", "netns", strconv.Itoa(holder.Process.Pid)))
+	link := exec.Command("ip", "link", "add", "world", "type", "veth", "peer", "name", "pod", "netns", strconv.Itoa(holder.Process.Pid))
+	if output, err := link.CombinedOutput(); err != nil {
+		t.Skipf("this machine gives no link between two networks: %v: %s", err, output)
+	}
+	families := []string{"-4", "-6"}
+	if _, err := os.Stat("/proc/net/if_inet6"); err != nil {
+		families = families[:1] // the kernel has no IPv6
+		delete(addresses, "fd00:9::2")
+	}
 	call(t, exec.Command("ip", "link", "set", "world", "up"))
 	call(t, inPod("ip", "link", "set", "lo", "up"))
 	call(t, inPod("ip", "link", "set", "pod", "up"))
@@ -78,7 +89,12 @@ func testPartition(t *testing.T) {
 		call(t, exec.Command("ip", "address", "add", world, "dev", "world", "nodad"))
 		call(t, inPod("ip", "address", "add", pod+world[strings.Index(world, "/"):], "dev", "pod", "nodad"))
 	}
-	rules := func() string { return call(t, inPod("ip", "rule")) + call(t, inPod("ip", "-6", "rule")) }
+	rules := func() (all string) {
+		for _, family := range families {
+			all += call(t, inPod("ip", family, "rule"))
+		}
+		return all
+	}
 	before := rules()
 
 	program, err := os.Executable()
@@ -91,7 +107,7 @@ func testPartition(t *testing.T) {
 	agent.Env = []string{podPart + "=agent", prefix + "TOKEN=" + testToken, prefix + "READY=tcp:" + serverPort, serverAddress + "=:" + serverPort,
 		serverData + "=" + filepath.Join(t.TempDir(), "segment"), serverGate + "=" + gate}
 	start(t, agent, 0)
-	wait(t, "the server answers", func() bool { return len(reached(serverPort)) == 2 })
+	wait(t, "the server answers", func() bool { return len(reached(serverPort)) == len(addresses) })
 	if answer := cutFor(3600); !strings.Contains(answer, "add a container that runs `agent network`") {
 		t.Errorf("without `agent network`, the answer is %s", answer)
 	}
@@ -117,7 +133,7 @@ func testPartition(t *testing.T) {
 	}
 	answer := make(chan string)
 	isCut := func() bool { return len(reached(serverPort)) == 0 }
-	isWhole := func() bool { return rules() == before && len(reached(serverPort)) == 2 }
+	isWhole := func() bool { return rules() == before && len(reached(serverPort)) == len(addresses) }
 
 	go func() { answer <- cutFor(2) }()
 	wait(t, "the server is cut off", isCut)
@@ -126,11 +142,11 @@ func testPartition(t *testing.T) {
 			t.Errorf("the server answers at the open connection to %s", one.RemoteAddr())
 		}
 	}
-	if sockets := call(t, inPod("cat", "/proc/net/tcp", "/proc/net/tcp6")); strings.Contains(sockets, synReceived) {
+	if sockets := call(t, inPod("sh", "-c", "cat /proc/net/tcp*")); strings.Contains(sockets, synReceived) {
 		t.Errorf("a request for a connection has reached the pod: %s", sockets)
 	}
-	if found := reached(agentPort); len(found) != 2 {
-		t.Errorf("the agent answers at %v during the partition, expected both addresses", found)
+	if found := reached(agentPort); len(found) != len(addresses) {
+		t.Errorf("the agent answers at %v during the partition, expected all addresses", found)
 	}
 	var moments caused
 	if err := json.Unmarshal([]byte(<-answer), &moments); err != nil || moments.EndedAfter < moments.BeganAfter+2 {
