@@ -100,6 +100,7 @@ type api struct {
 	meter    *meter
 	data     []string
 	commands map[string]string // for maintenance, by name
+	whole    string            // the command that tells whether all copies are whole
 	routes   map[string]route
 	http     *http.Server
 
@@ -113,13 +114,14 @@ type api struct {
 }
 
 func newAPI(settings *settings, server *server, meter *meter) *api {
-	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data, commands: settings.commands,
+	a := &api{token: sha256.Sum256([]byte(settings.token)), server: server, meter: meter, data: settings.data, commands: settings.commands, whole: settings.whole,
 		nodeFiles: []string{"/", "/etc/hosts", settings.message}, fillLimit: fillLimit}
 	a.routes = map[string]route{
 		"/v1/health":   {method: "GET", open: true, answer: a.health},
 		"/v1/cpu":      {method: "GET", answer: func(limits) (any, error) { return meter.cpu(), nil }},
 		"/v1/figures":  {method: "GET", answer: func(limits) (any, error) { return meter.read(), nil }},
 		"/v1/resident": {method: "GET", answer: a.resident},
+		"/v1/copies":   {method: "GET", answer: a.copies},
 		"/v1/begin":    {method: "POST", alone: true, answer: a.begin},
 		"/v1/end":      {method: "POST", alone: true, answer: a.end},
 		"/v1/cold":     {method: "POST", alone: true, answer: a.cold},

@@ -67,6 +67,9 @@ func (s *server) startTask(command string, output *os.File) (*task, error) {
 	defer nothing.Close()
 	s.mutex.Lock() // until the task is known, its end is not reaped
 	defer s.mutex.Unlock()
+	if s.task != nil {
+		return nil, conflict("another command runs beside the server", "ask again when it has ended")
+	}
 	pid, err := syscall.ForkExec(shell, []string{shell, "-c", command}, &syscall.ProcAttr{
 		Env: s.environment, Files: []uintptr{nothing.Fd(), output.Fd(), output.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true}})
 	if err != nil {

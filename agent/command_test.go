@@ -56,3 +56,29 @@ func TestEndOfTheContainerEndsACommand(t *testing.T) {
 		t.Errorf("the agent ends with %+v, expected an end that was asked for", end)
 	}
 }
+
+func TestCopies(t *testing.T) {
+	handler := startWithCommands(t, map[string]string{"compact": "sleep 3600"})
+	folder := t.TempDir()
+	for command, expected := range map[string]string{"": "unknown", "exit 3": "none", "exit 1": "incomplete", "kill -9 $$": "incomplete",
+		"echo told; cd " + folder: "whole"} {
+		handler.whole = command
+		if answer := ask(t, handler, "GET", "/v1/copies", ""); answer.fields["copies"] != expected {
+			t.Errorf("the command %q gives %v, expected %s", command, answer.fields, expected)
+		}
+	}
+	if causeOf := handler.causeOf("whole"); causeOf != nil {
+		t.Error("the question for copies is a fault")
+	}
+	going := make(chan answered)
+	go func() { going <- ask(t, handler, "POST", "/v1/fault", `{"fault": "compact", "for_s": 0.5}`) }()
+	wait(t, "another command runs", func() bool {
+		handler.server.mutex.Lock()
+		defer handler.server.mutex.Unlock()
+		return handler.server.task != nil
+	})
+	ask(t, handler, "GET", "/v1/copies", "").fails(t, 409, "another command runs")
+	(<-going).fails(t, 504, "compact was killed")
+	ask(t, handler, "POST", "/v1/stop", "")
+	ask(t, handler, "GET", "/v1/copies", "").fails(t, 409, "the server does not run")
+}

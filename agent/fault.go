@@ -20,7 +20,7 @@ const (
 type fault struct {
 	limits
 	Kind string  `json:"fault"`
-	For  float64 `json:"for_s"` // seconds that the server is down or paused, or the disk is full; the most seconds of a command
+	For  float64 `json:"for_s"` // seconds that the server is down, paused or cut off, or the disk is full; the most seconds of a command
 }
 
 func (f fault) duration() time.Duration { return time.Duration(f.For * float64(time.Second)) }
@@ -34,8 +34,8 @@ type effect struct {
 
 // caused is the answer after a fault. The seconds count from the receipt of the request.
 type caused struct {
-	BeganAfter  float64 `json:"began_after_s"` // the signal is sent, the disk is full, or the command starts
-	EndedAfter  float64 `json:"ended_after_s"` // the server is started or continued, the disk has space, or the command ends
+	BeganAfter  float64 `json:"began_after_s"` // the signal is sent, the server is cut off, the disk is full, or the command starts
+	EndedAfter  float64 `json:"ended_after_s"` // the server is started, continued or joined, the disk has space, or the command ends
 	ReadyAfter  float64 `json:"ready_after_s"` // the server answers
 	BeganAt     string  `json:"began_at"`
 	EndedAt     string  `json:"ended_at"`
@@ -54,6 +54,7 @@ var faults = map[string]func(*api, fault) (effect, error){
 		return a.startLater(asked, end, err)
 	},
 	"pause":     (*api).pause,
+	"partition": (*api).partition,
 	"disk_full": (*api).fillDisk,
 }
 
@@ -63,7 +64,7 @@ func (a *api) readFault(request *http.Request) (fault, error) {
 		return read, err
 	}
 	if a.causeOf(read.Kind) == nil {
-		return read, &problem{400, "the fault is not known", "ask for kill, restart, pause or disk_full, or for a command that the variables " +
+		return read, &problem{400, "the fault is not known", "ask for kill, restart, pause, partition or disk_full, or for a command that the variables " +
 			prefix + commandPrefix + "… declare, such as " + faultExample}
 	}
 	if !(read.For >= 0 && read.For <= maxTimeout) {

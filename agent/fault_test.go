@@ -105,7 +105,7 @@ func TestRestartAsksFirst(t *testing.T) {
 		t.Errorf("the server ended with %v and its processes are %s, expected the exit code %d and no process", answer.fields, states(before), serverCode)
 	}
 	ask(t, handler, "POST", "/v1/stop", `{"stop_timeout_s": 0.2}`)
-	for _, kind := range []string{"kill", "restart", "pause", "disk_full"} {
+	for _, kind := range []string{"kill", "restart", "pause", "partition", "disk_full"} {
 		ask(t, handler, "POST", "/v1/fault", `{"fault": "`+kind+`"}`).fails(t, 409, "the server does not run")
 	}
 }
@@ -289,10 +289,10 @@ func testDiskFull(t *testing.T, folder string) {
 func TestBadFaults(t *testing.T) {
 	handler, _ := newTestAPI(t)
 	for body, says := range map[string]string{
-		"":                                       "ask for kill, restart, pause or disk_full",
-		"{}":                                     "ask for kill, restart, pause or disk_full",
-		`{"fault": "none"}`:                      "ask for kill, restart, pause or disk_full",
-		`{"fault": "KILL"}`:                      "ask for kill, restart, pause or disk_full",
+		"":                                       "ask for kill, restart, pause, partition or disk_full",
+		"{}":                                     "ask for kill, restart, pause, partition or disk_full",
+		`{"fault": "none"}`:                      "ask for kill, restart, pause, partition or disk_full",
+		`{"fault": "KILL"}`:                      "ask for kill, restart, pause, partition or disk_full",
 		`{"fault": 1}`:                           faultExample,
 		`["kill"]`:                               faultExample,
 		`{"fault": "kill", "for": 1}`:            faultExample,

@@ -23,6 +23,8 @@ const version = "0.1.0"
 const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
        agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node during its operation, add the figures to its
                                         result, and end with its exit code
+       agent network PORT               for the fault "partition": cut the pod off from all others, except for the agent's port, when the
+                                        agent of the server's container asks. Needs root and the capability NET_ADMIN
        agent install FILE               copy this program to FILE
        agent version
 
@@ -32,6 +34,7 @@ Variables of the environment with ` + "`--`" + `, which the server does not see:
   STOREBENCH_AGENT_DATA      the folders of the server's data, separated by ':'
   STOREBENCH_AGENT_READY     the check that the server answers: tcp:PORT or http://127.0.0.1:PORT/PATH
   STOREBENCH_AGENT_COMMAND_… a shell command for a maintenance of the server, such as STOREBENCH_AGENT_COMMAND_COMPACT
+  STOREBENCH_AGENT_WHOLE     a shell command that exits with 0 when all copies of the data are whole, and with 3 if the data has no copies
   STOREBENCH_AGENT_MESSAGE   an existing file for a last message (default /dev/termination-log)
   STOREBENCH_AGENT_CGROUP    the mount point of the cgroup (default /sys/fs/cgroup)
 `
@@ -52,6 +55,8 @@ func main() {
 	switch {
 	case len(arguments) >= 2 && arguments[0] == "--":
 		os.Exit(run(arguments[1:]))
+	case len(arguments) == 2 && arguments[0] == "network":
+		os.Exit(runNetwork(arguments[1]))
 	case len(arguments) >= 2 && arguments[0] == "pod":
 		os.Exit(runPod(arguments[1:]))
 	case len(arguments) == 2 && arguments[0] == "install":

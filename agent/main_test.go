@@ -26,8 +26,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(serverAddress); address != "" {
+	if address := os.Getenv(serverAddress); address != "" && os.Getenv(podPart) == "" {
 		serveTest(address, os.Getenv(serverData), os.Getenv(serverGate))
+	}
+	if part := os.Getenv(podPart); part != "" {
+		os.Unsetenv(podPart)
+		os.Exit(runPart(part))
 	}
 	if role := os.Getenv(familyRole); role != "" {
 		liveTest(role, os.Getenv(serverFamily))

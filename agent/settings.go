@@ -20,6 +20,7 @@ type settings struct {
 	data             []string
 	ready            *readiness        // nil: not known
 	commands         map[string]string // the server's own commands for its maintenance, by name in lower case
+	whole            string            // the command that tells whether all copies of the data are whole
 	message          string
 	cgroup           string
 	childEnvironment []string
@@ -37,7 +38,7 @@ func readSettings(environment []string) (*settings, error) {
 			found[strings.TrimPrefix(name, prefix)] = value
 		}
 	}
-	read.token, read.message, read.cgroup = found["TOKEN"], found["MESSAGE"], found["CGROUP"]
+	read.token, read.message, read.cgroup, read.whole = found["TOKEN"], found["MESSAGE"], found["CGROUP"], found["WHOLE"]
 	if read.token == "" {
 		return nil, errors.New("there is no token: set STOREBENCH_AGENT_TOKEN, from a Secret")
 	}

@@ -78,7 +78,8 @@ MAINTENANCE = Axis(
 )
 PODS = several_pods("mongodb", "elasticsearch", "delta-rs", "null")
 FAULTS = axis_of_faults(
-    *("mongodb", "elasticsearch", "postgresql"), kinds=("kill", "pause", "restart", "compact", "backup")
+    *("mongodb", "elasticsearch", "postgresql"),
+    kinds=("kill", "pause", "restart", "partition", "compact", "backup"),
 )
 METRICS = (
     Metric("write_s", "time until the write is durable and visible", merge="leader"),
@@ -105,11 +106,19 @@ CACHE_METRICS = (
 )
 # The further metrics of a write under a fault. A load of few batches has no rate and no percentiles, so it has no time of recovery.
 FAULT_METRICS = (
-    *metrics_of_faults("unavailable_s", "unavailable_sum_s", "command_s"),
+    *metrics_of_faults("unavailable_s", "unavailable_sum_s", "caught_up_s", "command_s"),
     Metric("retried_batches", "batches that were sent again"),
 )
 TABLE_OF_FAULTS = (
-    *("lost_acknowledged", "doubled", "unavailable_s", "unavailable_sum_s", "command_s", "retried_batches"),
+    *(
+        "lost_acknowledged",
+        "doubled",
+        "unavailable_s",
+        "unavailable_sum_s",
+        "caught_up_s",
+        "command_s",
+        "retried_batches",
+    ),
     *("write_s", "rows_per_s"),
 )
 WITHOUT_FAULT = {
@@ -211,7 +220,7 @@ BULK_WRITE_READ = Study(
     description="""Write a 50-field CSV into a store in batches or all at once, then read it back.
 
 For each combination of store, client, batch and executors one pod writes the dataset, one reads it, and one
-removes it. With maintenance, one pod maintains the table before the read. With `fault`, a server is killed, paused, restarted or maintained on purpose while the
+removes it. With maintenance, one pod maintains the table before the read. With `fault`, a server is killed, paused, restarted, cut off or maintained on purpose while the
 table is written, and every acknowledged row is looked for afterwards. Every attempt is verified against the dataset's manifest and becomes a row of the table
 `storebench.results` in Postgres, with its times in seconds and its memory in bytes.""",
     stores=STORES,

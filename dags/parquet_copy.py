@@ -60,7 +60,7 @@ METRICS = (
     Metric("sent_bytes", "bytes that the driver's pod sent", "neither"),
     Metric("read_mb_per_s", "MB per second read from the disk", "higher"),
     Metric("write_mb_per_s", "MB per second written to the disk", "higher"),
-    *metrics_of_faults(),
+    *metrics_of_faults("caught_up_s"),
 )
 FIGURES = ("time_s", "mb_per_s")
 # The run provisions the servers of HDFS and Ozone. The floor comes first: the speed of the disk itself.
@@ -98,7 +98,9 @@ with the expected rows. With `fault`, a DataNode is killed or paused on purpose 
     rows=10_000,
     axes=(CHECKSUM, EXECUTORS, ITERATIONS, RECORD_BYTES, FAULTS),
     params=dict(FAULT_PARAMS),
-    tables=(Table("Faults", FAULTS.name, ("lost_acknowledged", "doubled", *FIGURES), ("copy",)),),
+    tables=(
+        Table("Faults", FAULTS.name, ("lost_acknowledged", "doubled", "caught_up_s", *FIGURES), ("copy",)),
+    ),
     claims=CLAIMS,
     charts=(
         Chart("time_s", colour="checksum"),

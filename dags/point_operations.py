@@ -80,7 +80,7 @@ AXES = (
         grid=("closed",),
     ),
     several_pods(*STORES),
-    axis_of_faults(*STORES, kinds=("kill", "pause", "restart", *MAINTENANCE)),
+    axis_of_faults(*STORES, kinds=("kill", "pause", "restart", "partition", *MAINTENANCE)),
 )
 # `merge` says how the figures of several pods become one. The leader computes shares and percentiles from the added counts of all pods.
 METRICS = (
@@ -188,7 +188,7 @@ POINT_OPERATIONS = Study(
 
 For each combination one pod fills a table, one reads from it, and one writes new entities. Every read is compared with the entity of its
 id, and after the writes the whole table is compared with the acknowledged writes. With `read_share`, reads are mixed with the writes.
-With `fault`, a server is killed, paused, restarted or maintained on purpose, and the table is compared with the acknowledged writes afterwards.
+With `fault`, a server is killed, paused, restarted, cut off or maintained on purpose, and the table is compared with the acknowledged writes afterwards.
 Operations per second count successful requests. Latencies are of all requests: a failed request has the time that its user waited. A table
 on the study's page in the documentation lists the differences from the original study.""",
     stores=STORES,

@@ -26,3 +26,16 @@ def test_every_store_gives_it_back(say):
     say(
         f"a Parquet file of {example_file.ROWS:,} rows and 12 columns: verified {len(rows)} times in {', '.join(sorted(stores - unable))}"
     )
+
+
+def test_dates_at_the_ends_of_time_are_the_same_in_spark(say):
+    """Spark writes the dates as INT96. integration/test_delta_reader.py reads such dates with the other libraries."""
+    text = b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n"
+    with example_file.in_s3(BUCKET, text, "csv") as name:
+        code, text, rows = run(
+            *("--dataset", name, "--stores", "delta-spark", "--clients", "reference"),
+            *("--axis", "batch=all", "--axis", "executors=1"),
+        )
+    assert code == 0, text
+    assert [(row["status"], row["error"]) for row in rows] == [("verified", None)] * 2
+    say("dates from 1600 to 9999, written and read by Spark's reference client: verified")

@@ -7,7 +7,7 @@ from kubernetes import client as k8s
 
 from local.stack.nodes import MARK
 from local.stack.settings import Settings
-from tests.e2e.harness import EXECUTORS, NAMESPACE, administrator, driver_with_executors, pods, soon
+from tests.e2e.harness import NAMESPACE, administrator, driver_with_executors, soon
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_executors_run_beside_the_driver(drill, one_pool, cluster, say):
     """Spark's executors get other nodes than the driver, and a node each."""
     run = drill("delta-spark", rows=20_000, batch=["all"], executors=["2"])
     driver = run.working("write")
-    (_, executors) = soon(lambda: len(pods(cluster, EXECUTORS)) == 2 and driver_with_executors(cluster), 120)
+    _, executors = soon(lambda: driver_with_executors(cluster, least=2), 120)
     nodes = {driver.spec.node_name, *(pod.spec.node_name for pod in executors)}
     assert len(nodes) == 3, nodes
     assert run.end() == "success", run.rows()

@@ -144,10 +144,10 @@ def pods(cluster, selector):
     return [pod for pod in found if pod.status.phase in ("Pending", "Running")]
 
 
-def driver_with_executors(cluster):
-    """Wait for executors. Return the Spark driver and their pods."""
+def driver_with_executors(cluster, least=1):
+    """Return the name of the Spark driver and the pods of its running executors; nothing while fewer than `least` run."""
     executors = [pod for pod in pods(cluster, EXECUTORS) if pod.status.phase == "Running"]
-    return executors and (executors[0].metadata.owner_references[0].name, executors)
+    return len(executors) >= least and (executors[0].metadata.owner_references[0].name, executors)
 
 
 def delete(cluster, name):

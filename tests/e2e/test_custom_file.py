@@ -45,23 +45,8 @@ def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):
     assert "delta-rs cannot hold this dataset: the column 'net price'" in text
 
 
-def test_an_open_end_is_the_same_day_in_spark(file):
-    """Spark writes the dates as INT96. integration/test_delta_reader.py reads such dates with the other libraries, and
-    integration/test_custom_file.py has delta-rs. The next test has the tuned client.
-    """
-    name = file(
-        b"id,valid_to,until\n1,9999-12-31T23:59:59Z,9999-12-31\n2,1600-01-01T00:00:00Z,1600-01-01\n", "csv"
-    )
-    code, text, rows = run(
-        *("--dataset", name, "--stores", "delta-spark", "--clients", "reference"),
-        *("--axis", "batch=all", "--axis", "executors=1"),
-    )
-    assert code == 0, text
-    assert [(row["status"], row["error"]) for row in rows] == [("verified", None)] * 2
-
-
 def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(file):
-    """How delta-kernel reads such dates: integration/test_delta_reader.py."""
+    """integration/test_delta_reader.py reads such dates with delta-kernel, drills/test_custom_file.py with Spark's reference client."""
     name = file(int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME))), "parquet")
     code, text, rows = run(
         *("--dataset", name, "--stores", "delta-spark,delta-standalone", "--clients", "reference,tuned"),
@@ -74,3 +59,5 @@ def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(file):
     assert "delta-spark cannot give this dataset back to its client reference: the column 'valid_to'" in text
     assert {(row["store"], row["client"]) for row in rows} == {("delta-spark", "tuned")}
     assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}
+    (read,) = (row for row in rows if row["operation"] == "read")
+    assert "a second pass of Spark's mapInArrow()" in read["verification"]

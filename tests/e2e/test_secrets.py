@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import uuid
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -72,7 +73,11 @@ def secrets(canaries):
 
 @pytest.fixture(scope="module")
 def seen(cluster, canaries):
-    """Run a study with the canaries. Return its rows, all pods and events during the run, and the answers of its Spark without its key."""
+    """Run a study with the canaries.
+
+    Return its rows, all pods and events during the run, the answers of its Spark without its key, and the run's beginning (Unix time).
+    """
+    since_s = time.time()
     texts, over = [], threading.Event()
 
     def look():
@@ -92,7 +97,7 @@ def seen(cluster, canaries):
     finally:
         over.set()
         watcher.join()
-    return rows, {"command line": text, "pods and events": "\n".join(texts)}, answers
+    return rows, {"command line": text, "pods and events": "\n".join(texts)}, answers, since_s
 
 
 def forms(secret):
@@ -145,7 +150,7 @@ def test_the_canaries_were_used(seen):
 
 
 def test_spark_answers_nobody_without_the_key(seen):
-    *_, answers = seen
+    _, _, answers, _ = seen
     assert all(b"Unknown challenge" in answer for answer in answers), answers
 
 
@@ -167,7 +172,7 @@ def test_the_search_finds_what_is_there():
 
 
 def test_no_secret_is_in_pods_events_termination_messages_or_on_the_command_line(seen, secrets):
-    _, places, _ = seen
+    _, places, _, _ = seen
     assert (
         "terminated" in places["pods and events"] and "spark-kubernetes-executor" in places["pods and events"]
     )
@@ -190,10 +195,12 @@ def test_no_secret_is_in_what_airflow_tells(seen, secrets, airflow):
 
 
 def test_no_secret_is_in_a_log(seen, secrets):
+    """Search the logs that were written since the canaries were planted: older logs cannot have a canary."""
+    _, _, _, since_s = seen
     logs = {}
     for path in (HOME / "log").rglob("*"):
         with suppress(FileNotFoundError):  # rotated meanwhile
-            if path.is_file():
+            if path.is_file() and path.stat().st_mtime >= since_s:
                 logs[str(path)] = path.read_bytes()
     assert any("cell.write" in path for path in logs), "the tasks' logs are among them"
     assert hits(secrets, logs) == []

@@ -118,6 +118,7 @@ def test_a_run_with_its_turns_cells_and_phases(client, run, cells):
         "doubled": "lower",
         "unavailable_s": "lower",
         "unavailable_sum_s": "lower",
+        "caught_up_s": "lower",
         "command_s": "lower",
         "fault_from_s": "neither",
         "fault_to_s": "neither",

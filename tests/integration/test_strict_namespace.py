@@ -182,6 +182,15 @@ def test_provisioned_servers_and_their_agents_are_restricted(path, placement, re
         creators[one["kind"]](restricted, one, dry_run="All", field_validation="Strict")
 
 
+def test_a_server_that_may_be_cut_off_is_refused_and_admitted_without_the_standard(placement, refused, api):
+    place = Place(spec=placement.node_spec(), agent=AGENT)
+    objects = rendered(topology.find("cassandra", "three"), "abc", Sizes(), place, cut_off="cassandra-1")
+    (pod,) = templates(objects)
+    reason = refused(pod)
+    assert "restricted" in reason and 'container "network" must not include "NET_ADMIN"' in reason
+    api.create_namespaced_pod("default", pod, dry_run="All", field_validation="Strict")
+
+
 @pytest.mark.parametrize("what", ["--kustomize=deploy/kubernetes", "--filename=deploy/helm/access.yaml"])
 def test_the_api_server_takes_each_manifest_and_knows_each_field(api, what):
     kubectl = [HOME / "bin" / "kubectl", f"--kubeconfig={ADMIN}"]

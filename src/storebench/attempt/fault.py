@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from storebench import http_client
+from storebench.attempt import copies
 from storebench.attempt.spec import AttemptSpec
 from storebench.errors import BrokenPromise, FaultFailed, StorebenchError
 from storebench.servers.agent import Agent
@@ -66,6 +67,7 @@ class Injection:
     def __init__(self, spec: AttemptSpec) -> None:
         self.planned = Fault.of({**spec.options, **spec.axes})
         self._future: Future[Happened] = Future()
+        self._caught_up: Future[float | None] = Future()
         self._ended = Event()
         self._thread: Thread | None = None
 
@@ -136,6 +138,21 @@ class Injection:
             raise BrokenPromise(f"{cost}, although the store guarantees: {promise}")
         return f"{cost}; the store does not guarantee that a {name} loses nothing"
 
+    def caught_up(self, attempt: Attempt) -> str:
+        """Wait until all copies of the data are whole, and record the seconds since the end of the fault. Return a sentence, with a separator
+        before it, for the verification; empty if the store does not tell, or if the fault is a maintenance.
+
+        Called after the load, and after `happened`.
+        """
+        self._ended.set()
+        seconds = self._caught_up.result()
+        if seconds is None:
+            return ""
+        if seconds == copies.NEVER_S:
+            return f"; not all copies were whole {copies.WITHIN_S:.0f} s after the load"
+        attempt.metric("caught_up_s", seconds)
+        return f"; all copies were whole {seconds:.1f} s after the end of the fault"
+
     def _run(self, cause: Callable[[], Happened], at_s: float) -> None:
         if self._ended.wait(max(0.0, at_s - time.monotonic())):
             self._future.set_exception(
@@ -145,9 +162,23 @@ class Injection:
             )
             return
         try:
-            self._future.set_result(cause())
+            happened = cause()
         except BaseException as error:  # noqa: BLE001 - `happened` raises the error
             self._future.set_exception(error)
+            return
+        Thread(target=self._watch_copies, args=(happened.healed_s,), name="copies", daemon=True).start()
+        self._future.set_result(happened)
+
+    def _watch_copies(self, healed_s: float) -> None:
+        assert self.planned is not None
+        if self.planned.url or self.planned.is_maintenance:
+            self._caught_up.set_result(None)
+            return
+        try:
+            ask = Watch.from_environment().copies_whole
+            self._caught_up.set_result(copies.caught_up(ask, healed_s, self._ended))
+        except BaseException as error:  # noqa: BLE001 - `caught_up` raises the error
+            self._caught_up.set_exception(error)
 
 
 def _cause_of(fault: Fault) -> Callable[[], Happened]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
 from storebench.errors import SpecError
 from storebench.planning.topologies import AGENT_IMAGE, Exists, topology_of
@@ -17,6 +18,11 @@ from storebench.study.cell import Cell
 from storebench.study.planned import PlannedStudy
 from storebench.study.reserved import FAULT, PODS
 from storebench.study.run_params import RunParams, study_values
+
+
+def fault_of(study: PlannedStudy, axes: Mapping[str, str], values: Mapping[str, Any]) -> Fault | None:
+    """Return the fault of a cell with these axes; None without a fault. `values`: of `study_values`. Raises SpecError for an invalid value."""
+    return Fault.of({**{name: str(values[name]) for name in study.study_params if name in values}, **axes})
 
 
 def check_faults(
@@ -34,10 +40,9 @@ def check_faults(
         servers = topology_named(store)
         return servers_of(servers, sizes, holding=holding) if servers else []
 
-    asked = {name: str(values[name]) for name in study.study_params if name in values}
     for cell in cells:
         axes = study.values_of(cell)
-        fault = Fault.of({**asked, **axes})
+        fault = fault_of(study, axes, values)
         if fault is None:
             continue
         known = study.faults_of(cell.store)

@@ -178,6 +178,12 @@ class Agent:
     def figures(self) -> Figures:
         return _read(Figures, self._ask("GET", "/v1/figures"), self.pod)
 
+    def copies(self) -> str:
+        """Return whether all copies of the data are whole, by the topology's command: "whole", "incomplete", "none" (the data has no copies)
+        or "unknown" (the topology declares no command).
+        """
+        return _read(_Copies, self._ask("GET", "/v1/copies"), self.pod).copies
+
     def begin(self) -> None:
         """Reset the peak and record the counters, for the comparison in `end`."""
         self._ask("POST", "/v1/begin")
@@ -213,7 +219,7 @@ class Agent:
     def fault(
         self, fault: str, for_s: float, stop_timeout_s: float = 60, ready_timeout_s: float = 300
     ) -> Caused:
-        """Cause the fault `kill`, `restart`, `pause` or `disk_full`, end the fault after `for_s` seconds, and wait until the server answers.
+        """Cause the fault `kill`, `restart`, `pause`, `partition` or `disk_full`, end the fault after `for_s` seconds, and wait until the server answers.
         Or run a command for maintenance that the server's topology declares, for at most `for_s` seconds.
 
         A server that does not answer within `ready_timeout_s` goes on, and the call raises AgentRefused with the status 504.
@@ -318,6 +324,11 @@ def _start_again(agent: Agent, ready_timeout_s: float) -> None:
 @dataclass(frozen=True)
 class _Health:
     version: str
+
+
+@dataclass(frozen=True)
+class _Copies:
+    copies: str
 
 
 def _json(text: bytes) -> Any:

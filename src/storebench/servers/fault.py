@@ -16,11 +16,18 @@ MAINTENANCE: Mapping[str, str] = {
     "repair": "the server's own command that makes the copies of the data equal",
 }
 UNHARMED = "a maintenance ends no process and removes no data"  # what a store guarantees under a maintenance
+PARTITION = "partition"
+# What a server guarantees under a fault that ends no process
+KEEPS_MEMORY: Mapping[str, str] = {
+    "pause": "a paused server keeps its memory",
+    PARTITION: "a server that is cut off keeps its memory",
+}
 # What the agents of servers can do, and what it means.
 FAULTS: Mapping[str, str] = {
     "kill": "SIGKILL to the server, which is started again after `fault_for_s`",
     "pause": "the server is stopped for `fault_for_s` with SIGSTOP, and continues",
     "restart": "an orderly end of the server, which is started again after `fault_for_s`",
+    PARTITION: "the server is cut off from the other servers and from the clients for `fault_for_s`, and is joined again",
     "disk_full": "the file system of the server's data is full for `fault_for_s`",
     **MAINTENANCE,
 }
@@ -49,7 +56,7 @@ PARAMS: Mapping[str, Field] = {
     ),
     "fault_for_s": Number(
         title="Duration of the fault, s",
-        text="Seconds that the server is down, paused or full. The start of the server takes additional time. "
+        text="Seconds that the server is down, paused, cut off or full. The start of the server takes additional time. "
         f"A maintenance ({', '.join(MAINTENANCE)}) lasts as long as its command.",
         default=5,
         maximum=LONGEST_S,
@@ -94,6 +101,11 @@ class Fault:
     def is_maintenance(self) -> bool:
         """Return whether the fault is a command of the server itself."""
         return self.name in MAINTENANCE
+
+    @property
+    def changes_network(self) -> bool:
+        """Return whether an agent causes the fault through the network of the server's pod, for which it needs a right of its own."""
+        return self.name == PARTITION and not self.url
 
     @property
     def least_s(self) -> float:

@@ -16,6 +16,7 @@ from storebench.servers.topology import (
     DATA,
     READY,
     SIZED,
+    WHOLE,
     Object,
     Topology,
     commands,
@@ -35,6 +36,7 @@ _CONFINED = {
     "capabilities": {"drop": ["ALL"]},
     "readOnlyRootFilesystem": True,
 }
+_RESOURCES = {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")}
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,13 @@ def host_of(topology: Topology, set_id: str) -> str:
     return f"{topology.entry['metadata']['name']}-{set_id}"
 
 
-def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> list[Object]:
-    """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name."""
+def rendered(
+    topology: Topology, set_id: str, sizes: Sizes, place: Place, *, cut_off: str = ""
+) -> list[Object]:
+    """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name.
+
+    `cut_off`: the server that a partition cuts off, such as `cassandra-1`. The pods of its StatefulSet get a container that may do this.
+    """
     old_names = [original["metadata"]["name"] for original in topology.objects]
     names = {name: f"{name}-{set_id}" for name in old_names}
     objects = []
@@ -99,6 +106,8 @@ def rendered(topology: Topology, set_id: str, sizes: Sizes, place: Place) -> lis
             item["spec"]["selector"] = {**item["spec"]["selector"], LABEL: set_id}
         if item["kind"] == "StatefulSet":
             _render_set(item, set_id, names, sizes, place)
+            if place.agent and cut_off.rpartition("-")[0] == original["metadata"]["name"]:
+                item["spec"]["template"]["spec"]["containers"].append(_network_changer(place.agent))
         objects.append(item)
     return objects
 
@@ -200,9 +209,27 @@ def agent_installer(image: str) -> Object:
         "imagePullPolicy": "IfNotPresent",
         "command": ["/agent", "install", AGENT_PROGRAM],
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "resources": {name: {"cpu": "50m", "memory": "32Mi"} for name in ("requests", "limits")},
+        "resources": copy.deepcopy(_RESOURCES),
         "securityContext": dict(_CONFINED),
         "volumeMounts": [dict(AGENT_MOUNT)],
+    }
+
+
+def _network_changer(image: str) -> Object:
+    """Return the container that cuts its pod off when the agent asks. Kubernetes gives the capability only to root."""
+    return {
+        "name": "network",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["/agent", "network", str(PORT)],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": copy.deepcopy(_RESOURCES),
+        "securityContext": {
+            **_CONFINED,
+            "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]},
+            "runAsNonRoot": False,
+            "runAsUser": 0,
+        },
     }
 
 
@@ -217,6 +244,7 @@ def _watch(pod: Object, annotations: Mapping[str, str], set_id: str, image: str)
     values = {
         "STOREBENCH_AGENT_DATA": annotations.get(DATA),
         "STOREBENCH_AGENT_READY": annotations.get(READY),
+        "STOREBENCH_AGENT_WHOLE": annotations.get(WHOLE),
         **{f"STOREBENCH_AGENT_COMMAND_{name.upper()}": one for name, one in commands(annotations).items()},
     }
     token = {"secretKeyRef": {"name": access_name(set_id), "key": TOKEN_KEY}}

@@ -37,6 +37,9 @@ READY = "storebench/ready"  # annotation of pods: a URL that answers with a succ
 # Annotations of pods: the shell command for each maintenance that the server can do, for the agent
 COMMANDS = {name: f"storebench/{name}" for name in MAINTENANCE}
 
+# Annotation of pods: the shell command that exits with 0 when all copies of the data are whole, and with 3 if the data has no copies
+WHOLE = "storebench/whole"
+
 # The registry in the names of images that nobody publishes: it never resolves (RFC 2606). A name without a registry would be looked up at a
 # public registry, where anybody can own the name.
 UNPUBLISHED = "storebench.invalid/"

@@ -108,6 +108,19 @@ class Watch:
 
         return sum_of(self._each(seconds_of))
 
+    def copies_whole(self) -> bool | None:
+        """Return whether all copies of the data are whole; None if no server tells, or if the data has no copies. A server that does not
+        answer counts as a copy that is not whole. Raises no error.
+        """
+        for agent in self.agents:
+            try:
+                state = agent.copies()
+            except StorebenchError:
+                return False
+            if state != "unknown":
+                return None if state == "none" else state == "whole"
+        return None
+
     def begin(self) -> None:
         """Begin the measurement at each agent. Raises StorebenchError if an agent does not answer: an attempt needs all figures."""
         self._each(lambda agent: agent.begin())

@@ -10,7 +10,7 @@ from storebench.connection import Connection, tls
 from storebench.connection.typed import host_list
 from storebench.errors import StoreRefused, StoreUnreachable
 from storebench.redact import redacted
-from storebench.servers.fault import MAINTENANCE, UNHARMED
+from storebench.servers.fault import KEEPS_MEMORY, MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def promise(fault: str, durability: Durability) -> str | None:
     """
     if fault in MAINTENANCE:
         return UNHARMED
-    if fault == "pause":
-        return "a paused node keeps its memory, and all copies in sync have an acknowledged write"
+    if fault in KEEPS_MEMORY:
+        return f"{KEEPS_MEMORY[fault]}, and all copies in sync have an acknowledged write"
     if durability.kind == "disk":
         return f"an acknowledged write is in the synced translog of each copy in sync ({durability.stated})"
     return None

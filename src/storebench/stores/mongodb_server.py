@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote
 
 from storebench.connection import Connection, tls
 from storebench.errors import SpecError, StoreRefused, StoreUnreachable
-from storebench.servers.fault import MAINTENANCE, UNHARMED
+from storebench.servers.fault import KEEPS_MEMORY, MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def promise(
         return None
     if fault in MAINTENANCE and not several:
         return UNHARMED
-    if fault == "pause" and not several:
-        return "a paused server keeps its memory"
+    if fault in KEEPS_MEMORY and not several:
+        return KEEPS_MEMORY[fault]
     if durability.kind == "disk":
         return f"an acknowledged write is on disk ({durability.stated})"
     if fault == "restart" and server.settings.get("storage_engine") == "wiredTiger" and not several:

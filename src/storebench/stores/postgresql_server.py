@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.servers.fault import MAINTENANCE, UNHARMED
+from storebench.servers.fault import KEEPS_MEMORY, MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def promise(fault: str, durability: Durability) -> str | None:
     """Return what the server guarantees for commits under a fault; None if it does not guarantee that all are kept."""
     if fault in MAINTENANCE:
         return UNHARMED
-    if fault == "pause":
-        return "a paused server keeps its memory"
+    if fault in KEEPS_MEMORY:
+        return KEEPS_MEMORY[fault]
     if durability.kind == "disk":
         return f"a commit is in the flushed write-ahead log before it is acknowledged ({durability.stated})"
     return None

@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import (
     AirflowRescheduleException,
     AirflowSkipException,
 )
+from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.kubernetes import calls as kubernetes_api
@@ -102,6 +103,26 @@ def test_a_pod_that_is_gone_is_not_asked_for_again(cluster, account):
     ((_, result, _),) = account.attempts
     assert result.error_kind == "infrastructure"
     assert cluster.calls.count("read") < 8
+
+
+def test_a_pod_that_was_evicted_and_is_gone_has_its_node_and_the_reason(cluster, account):
+    """A drained node's pod is removed as soon as its program has ended, so the last look may find no pod."""
+    evicted = k8s.V1PodCondition(type="DisruptionTarget", status="True", reason="Evicted", message="drained")
+    cluster.runs_for = 100
+
+    def fails(call, before):
+        if call == "log":
+            for pod in cluster.pods.values():
+                pod.status.conditions = [evicted]
+        if call == "read" and "log" in before and before[-1] == "read":
+            cluster.pods.clear()
+
+    cluster.fails = fails
+    with pytest.raises(AirflowFailException):
+        attempt("write").execute(context("cell.write"))
+    ((_, result, pod),) = account.attempts
+    assert (result.error_kind, result.error) == ("killed", "Kubernetes ended the pod: Evicted: drained")
+    assert pod.pod is not None and pod.node == "n1"
 
 
 def test_an_attempt_that_ran_out_of_time_says_so_and_keeps_its_figures(cluster, account):

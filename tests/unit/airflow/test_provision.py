@@ -10,6 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from storebench.airflow import connections, images
 from storebench.airflow.dags.study import ProvisionOperator, remove_servers
 from storebench.airflow.kubernetes import secrets
+from storebench.airflow.kubernetes.placement import Placement
 from storebench.airflow.operators import pods
 from storebench.airflow.servers import provision
 from storebench.airflow.servers.provision import Group, Running, Servers, groups_of
@@ -175,6 +176,27 @@ def test_sizes_on_an_axis_make_groups_of_their_own(kube):
     groups = groups_of(study, cells, PARAMS)
     assert [groups[one].key for one in cells] == [f"{ONE.store} server_memory={n}Gi" for n in (2, 4, 2, 4)]
     assert groups[cells[0]] is groups[cells[2]] and groups[cells[1]].sizes.memory == "4Gi"
+
+
+def test_only_cells_with_a_partition_have_servers_that_may_change_their_network(kube, monkeypatch):
+    study = find("bulk_write_read")
+    monkeypatch.setattr(images, "named", {"servers_agent": "own/agent:1"}.get)
+
+    def keys_and_rights(**params):
+        cells = [cell(THREE.store, fault=fault) for fault in ("none", "partition", "pause")]
+        groups = groups_of(study, cells, {**PARAMS, **params})
+        return [(groups[one].key, "NET_ADMIN" in str(groups[one].objects(RUN, Placement()))) for one in cells]
+
+    plain = (THREE.store, False)
+    assert keys_and_rights() == [plain, (f"{THREE.store} fault=partition", True), plain]
+    assert keys_and_rights(fault_url="http://192.0.2.7/fault") == [plain] * 3
+    monkeypatch.setattr(provision.capacity, "lacking", lambda *_: None)
+    kube.refuses, kube.says = {"Pod": 403}, "violates PodSecurity"
+    group = groups_of(study, [cell(THREE.store, fault="partition")], PARAMS)
+    with pytest.raises(
+        SpecError, match=r"violates PodSecurity.* needs .* NET_ADMIN. Let the namespace admit"
+    ):
+        provision.check(group.values(), PARAMS)
 
 
 def test_a_write_provisions_its_servers_and_its_pod_is_told_where_they_are(account, kube, at, monkeypatch):

@@ -38,6 +38,9 @@ class PromptPodManager(PodManager):
     """
 
     logged = 0  # characters of the pod's log
+    last_read: k8s.V1Pod | None = (
+        None  # the last state of the pod: Kubernetes may remove an evicted pod at any moment
+    )
 
     def _log_message(self, message: str, *args: Any, **kwargs: Any) -> None:
         before, self.logged = self.logged, self.logged + len(message)
@@ -50,7 +53,8 @@ class PromptPodManager(PodManager):
             )
 
     def read_pod(self, pod: k8s.V1Pod) -> k8s.V1Pod:
-        return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
+        self.last_read = ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
+        return self.last_read
 
     def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
         """Return whether the container runs. Called when the container's log has ended: Kubernetes reports the end a moment later."""

@@ -193,7 +193,9 @@ class StorebenchPodOperator(ObservedPodOperator):
         return ended is not None and ended.exit_code == 0
 
     def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> k8s.V1Pod | None:
-        """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if the pod had ended."""
+        """Keep the pod's last state and its events. Where the API no longer has the pod, keep its `known` state if the pod had ended, or
+        its last state before an eviction, which has the reason: Kubernetes removes an evicted pod as soon as its program has ended.
+        """
         if pod is None or not pod.metadata.name:
             return self.observed
         name, namespace = pod.metadata.name, pod.metadata.namespace
@@ -205,8 +207,12 @@ class StorebenchPodOperator(ObservedPodOperator):
             ).items
         except (ApiException, HTTPError) as error:
             self.log.warning("The pod's last state cannot be read: %s", error_text(error))
-        if self.observed is None and observe.terminated(known, self.CONTAINER):
-            self.observed = known
+        if self.observed is None:
+            last_read = self.pod_manager.last_read
+            if observe.terminated(known, self.CONTAINER):
+                self.observed = known
+            elif observe.is_evicted(last_read):
+                self.observed = last_read
         return self.observed
 
     def kubernetes_version(self) -> str | None:

@@ -20,6 +20,9 @@ from storebench.results.database.attempts import PodRecord
 # A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 STARTING = {"ContainerCreating", "PodInitializing"}  # reasons of a container that will start
+DISRUPTED = (
+    "DisruptionTarget"  # the condition of a pod that `kubectl drain`, a preemption or a lost node ends
+)
 BY_SIGNAL = 128  # the exit code of a program that a signal has ended is this number plus the signal's
 STOPPING = {signal.SIGTERM, signal.SIGINT}  # signals that come from outside the pod
 
@@ -65,6 +68,11 @@ def terminated(pod: k8s.V1Pod | None, container: str) -> k8s.V1ContainerStateTer
     """Return how the container has ended; None if it has not."""
     status = container_status(pod, container) if pod else None
     return status.state.terminated if status and status.state else None
+
+
+def is_evicted(pod: k8s.V1Pod | None) -> bool:
+    """Return whether Kubernetes has begun to end the pod for a reason outside the pod, such as a drained node."""
+    return pod is not None and _condition(pod, DISRUPTED) is not None
 
 
 def attempt_result(pod: k8s.V1Pod | None, container: str, error: BaseException | None) -> AttemptResult:
@@ -194,7 +202,7 @@ def _forced_end(pod: k8s.V1Pod | None, container: str) -> AttemptResult | None:
         return _failed(
             "killed", f"Kubernetes ended the pod: {reason}: {pod.status.message or 'it gives no reason'}"
         )
-    if disruption := _condition(pod, "DisruptionTarget"):  # `kubectl drain`, a preemption, a lost node
+    if disruption := _condition(pod, DISRUPTED):
         return _failed("killed", f"Kubernetes ended the pod: {disruption.reason}: {disruption.message}")
     return None
 

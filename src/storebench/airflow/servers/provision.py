@@ -24,11 +24,13 @@ from storebench.airflow.kubernetes.placement import Placement
 from storebench.connection import variable
 from storebench.errors import ServersFailed, SpecError, StorebenchError
 from storebench.planning import checks
+from storebench.planning.faults import fault_of
 from storebench.planning.node_pools import DEFAULT
 from storebench.planning.topologies import AGENT_IMAGE, topology_of
 from storebench.results.leftovers.servers import ServerUse
 from storebench.servers import capacity
 from storebench.servers.cluster import Limits, ServerCluster
+from storebench.servers.fault import PARTITION
 from storebench.servers.pods import deaths, templates
 from storebench.servers.render import (
     TOKEN_KEY,
@@ -46,11 +48,16 @@ from storebench.servers.topology import PASSWORD_KEY, SERVICE_CORES, Object, Top
 from storebench.servers.watch import AGENTS, HOLDING, LIMITED, PASSWORD, SERVICES, SET, TOKEN, pod_of
 from storebench.study.cell import Cell
 from storebench.study.model import Study
+from storebench.study.reserved import FAULT
 from storebench.study.run_params import RunParams, study_values
 
 # The statuses of a refusal by a rule or a policy. 400 is none: an admission webhook without dry run answers so.
 REFUSED = (403, 422)
 QUOTA = "exceeded quota"
+ALLOW_NETWORK = (
+    f"{FAULT}={PARTITION} needs a container with the user root and the capability NET_ADMIN. Let the namespace admit it (docs/servers.md says"
+    " how), or leave out this fault"
+)
 IMAGE_OF = "servers_{}"  # the name of a container's image; without a Variable of this name, the manifest's image is used
 
 
@@ -62,10 +69,12 @@ class Group:
     store: str
     topology: Topology
     sizes: Sizes
+    cut_off: str = ""  # the server that a partition cuts off, such as `cassandra-1`
 
     def objects(self, run_id: str, placement: Placement) -> list[Object]:
         """Return the set's Kubernetes objects in this run."""
-        return rendered(self.topology, set_id(run_id, self.key), self.sizes, _place(placement))
+        servers_id = set_id(run_id, self.key)
+        return rendered(self.topology, servers_id, self.sizes, _place(placement), cut_off=self.cut_off)
 
     @property
     def images(self) -> set[str]:
@@ -90,14 +99,20 @@ def group_of(study: Study, cell: Cell, params: RunParams) -> Group | None:
     if topology is None:
         return None
     axes = {name: value for name, value in cell.axes if name in FIELDS}
-    key = " ".join([cell.store, *(f"{name}={value}" for name, value in axes.items())])
-    return Group(key, cell.store, topology, Sizes.of(study_values(params), axes))
+    sizes = Sizes.of(values := study_values(params), axes)
+    fault, cut_off = fault_of(study, dict(cell.axes), values), ""
+    if fault and fault.changes_network:  # only such cells have servers that may change their network
+        cut_off = fault.server or servers_of(topology, sizes, holding=True)[0]
+    parts = {**axes, FAULT: PARTITION} if cut_off else axes
+    key = " ".join([cell.store, *(f"{name}={value}" for name, value in parts.items())])
+    return Group(key, cell.store, topology, sizes, cut_off)
 
 
 def groups_of(study: Study, cells: Iterable[Cell], params: RunParams) -> dict[Cell, Group | None]:
     """Return what `group_of` returns, by cell. Looks up each store's topology once."""
     axes_of = {
-        cell: (cell.store, *((name, value) for name, value in cell.axes if name in FIELDS)) for cell in cells
+        cell: (cell.store, *(axis for axis in cell.axes if axis[0] in FIELDS or axis == (FAULT, PARTITION)))
+        for cell in cells
     }
     first = {axes: cell for cell, axes in reversed(axes_of.items())}
     groups = {axes: group_of(study, cell, params) for axes, cell in first.items()}
@@ -129,8 +144,9 @@ def check(groups: Iterable[Group], params: RunParams) -> None:
         if lacks:
             raise SpecError(f"The servers {group.key} do not fit on the cluster: {lacks}")
         if reason := _refusal(core, namespace, objects):
+            advice = f". {ALLOW_NETWORK}" if group.cut_off else ""
             raise SpecError(
-                f"The servers {group.key} cannot be made in the namespace {namespace!r}: {reason}"
+                f"The servers {group.key} cannot be made in the namespace {namespace!r}: {reason}{advice}"
             )
 
 

@@ -69,7 +69,7 @@ class Elasticsearch(TableStore):
     clients = ("reference", "tuned")
     delivers = ("dicts", "dicts")
     divides = (WRITE, READ)
-    faults = ("kill", "pause", "restart", "compact")
+    faults = ("kill", "pause", "restart", "partition", "compact")
     connection = "elasticsearch"
     typical = (
         TypicalTime("write", fixed_s=8, million_s=200),

@@ -62,7 +62,7 @@ class MongoDB(TableStore):
     clients = ("reference", "tuned")
     delivers = ("dicts", "raw BSON")
     divides = (WRITE, READ)
-    faults = ("kill", "pause", "restart", "compact", "backup")
+    faults = ("kill", "pause", "restart", "partition", "compact", "backup")
     connection = "mongodb"
     counters = mongodb_counters.COUNTERS
     packages = ("pymongo",)

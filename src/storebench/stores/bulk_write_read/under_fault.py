@@ -103,10 +103,13 @@ class WriteUnderFault:
         """
         attempt, store = self._attempt, self._store
         said = self._reported(attempt.fault.happened().since(self._began_s))
+        whole = attempt.fault.caught_up(attempt)
         found = _compared(store, manifest)
         attempt.metric("lost_acknowledged", found.lost)
         attempt.metric("doubled", found.doubled)
-        judged = attempt.fault.judged(found.lost, found.doubled, self._promise, "rows", may_double=True)
+        judged = (
+            attempt.fault.judged(found.lost, found.doubled, self._promise, "rows", may_double=True) + whole
+        )
         if found.first_lost is not None:
             judged += f"; the first lost row is of batch {self._number_of(found.first_lost)}"
         return (

@@ -39,6 +39,7 @@ class CopyUnderFault:
         attempt = self._attempt
         fault = attempt.fault.happened().since(self._began_s)
         fault.report(attempt)
+        whole = attempt.fault.caught_up(attempt)
         expected = rows.added_to(RowHashes(rows.record_bytes))
         copied = attempt.fault.answer(
             lambda: read_back(RowHashes(rows.record_bytes)), (StoreRefused, StoreUnreachable)
@@ -46,7 +47,7 @@ class CopyUnderFault:
         found = compare_rows(expected.hashes, copied.hashes)
         attempt.metric("lost_acknowledged", found.lost)
         attempt.metric("doubled", found.doubled)
-        judged = attempt.fault.judged(found.lost, found.doubled, self._promise, "rows")
+        judged = attempt.fault.judged(found.lost, found.doubled, self._promise, "rows") + whole
         ended_s = self._ended_s - self._began_s
         return (
             f"{found.kept:,} of {found.rows:,} rows are there; {fault.said}, and the copy ended {ended_s - fault.began_s:.1f} s after the begin"

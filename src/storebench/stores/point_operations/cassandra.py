@@ -9,7 +9,7 @@ from uuid import UUID
 
 from storebench.connection import Connection, tls
 from storebench.errors import StoreRefused, StoreUnreachable
-from storebench.servers.fault import MAINTENANCE, UNHARMED
+from storebench.servers.fault import KEEPS_MEMORY, MAINTENANCE, UNHARMED
 from storebench.stores.base import Durability, Server
 from storebench.stores.counters import cassandra as cassandra_counters
 from storebench.stores.point_operations import requests
@@ -43,7 +43,7 @@ class Cassandra(PointStore):
     name = "cassandra"
     connection = "cassandra"
     counters = cassandra_counters.COUNTERS
-    faults = ("kill", "pause", "restart", *MAINTENANCE)
+    faults = ("kill", "pause", "restart", "partition", *MAINTENANCE)
     packages = (*PointStore.packages, "cassandra-driver")
     modules = (*PointStore.modules, "cassandra.cluster")
     _scanned = ""
@@ -144,8 +144,8 @@ class Cassandra(PointStore):
             return f"a majority of {copies} copies has an acknowledged write, and the fault is of one node"
         if fault in MAINTENANCE:
             return UNHARMED
-        if fault == "pause":
-            return "a paused node keeps its memory"
+        if fault in KEEPS_MEMORY:
+            return KEEPS_MEMORY[fault]
         if fault == "restart" and server.name == "Cassandra":
             return "on SIGTERM a node drains: it writes its memory to disk before it ends (StorageService's shutdown hook)"
         sync = server.settings.get("commitlog_sync")

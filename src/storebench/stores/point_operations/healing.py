@@ -47,10 +47,11 @@ def check_healed(store: PointStore, attempt: Attempt, written: Written, promise:
     written and for wrong fields.
     """
     seed = attempt.spec.seed
+    whole = attempt.fault.caught_up(attempt)
     wait_until_answers(store, seed)
     found = compare_table(store.scan(), seed, written)
     attempt.metric("lost_acknowledged", found.lost)
     attempt.metric("doubled", found.doubled)
-    said = attempt.fault.judged(found.lost, found.doubled, promise)
+    said = attempt.fault.judged(found.lost, found.doubled, promise) + whole
     kept = found.acknowledged - found.lost
     return f"{kept:,} acknowledged entities are there with all their fields{found.unsure_text}; {store.scanned_by()}; {said}"

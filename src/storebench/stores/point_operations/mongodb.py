@@ -29,7 +29,7 @@ class MongoDB(PointStore):
     name = "mongodb"
     connection = "mongodb"
     counters = mongodb_counters.COUNTERS
-    faults = ("kill", "pause", "restart", "compact", "backup")
+    faults = ("kill", "pause", "restart", "partition", "compact", "backup")
     packages = (*PointStore.packages, "pymongo")
     modules = (*PointStore.modules, "pymongo")
 

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import pytest
 
 from storebench.connection import Connection
-from storebench.servers.fault import MAINTENANCE
+from storebench.servers.fault import KEEPS_MEMORY, MAINTENANCE
 from storebench.stores.base import Durability, Server
 from storebench.stores.point_operations.cassandra import Cassandra
 from storebench.stores.point_operations.mongodb import MongoDB
 
 DISK, MEMORY = Durability("disk", "w=1, j=true"), Durability("memory", "w=1, j=false")
-MONGOD = Server("MongoDB", "8.0.17", {"storage_engine": "wiredTiger"})
+MONGOD = Server("MongoDB", "8.0.16", {"storage_engine": "wiredTiger"})
 MEMBER, ROUTER = {"setName": "rs0"}, {"msg": "isdbgrid"}
-FAULTS = ("kill", "pause", "restart")
+FAULTS = ("kill", "pause", "restart", "partition")
 
 
 def mongodb(monkeypatch, consistency, durability, hello, server=MONGOD):
@@ -36,14 +36,14 @@ def mongodb(monkeypatch, consistency, durability, hello, server=MONGOD):
     ("consistency", "durability", "hello", "kept"),
     [
         ("one", DISK, {}, {*FAULTS}),
-        ("one", MEMORY, {}, {"pause", "restart"}),
-        ("quorum", MEMORY, {}, {"pause", "restart"}),
+        ("one", MEMORY, {}, {*FAULTS} - {"kill"}),
+        ("quorum", MEMORY, {}, {*FAULTS} - {"kill"}),
         ("one", DISK, MEMBER, set()),  # another primary may lack the write
         ("one", DISK, ROUTER, set()),
         ("quorum", DISK, MEMBER, {*FAULTS}),
         ("quorum", DISK, ROUTER, {*FAULTS}),
         ("quorum", MEMORY, MEMBER, set()),
-        ("one", Durability("unknown", "nothing"), {}, {"pause", "restart"}),
+        ("one", Durability("unknown", "nothing"), {}, {*FAULTS} - {"kill"}),
     ],
 )
 def test_mongodb_guarantees_what_its_journal_and_its_copies_keep(
@@ -52,26 +52,26 @@ def test_mongodb_guarantees_what_its_journal_and_its_copies_keep(
     assert mongodb(monkeypatch, consistency, durability, hello) == kept
 
 
-def test_a_mongod_whose_engine_is_in_memory_guarantees_nothing_beyond_a_pause(monkeypatch):
-    server = Server("MongoDB", "8.0.17", {"storage_engine": "inMemory"})
-    assert mongodb(monkeypatch, "one", MEMORY, {}, server) == {"pause"}
+def test_a_mongod_whose_engine_is_in_memory_guarantees_only_what_keeps_its_memory(monkeypatch):
+    server = Server("MongoDB", "8.0.16", {"storage_engine": "inMemory"})
+    assert mongodb(monkeypatch, "one", MEMORY, {}, server) == {*KEEPS_MEMORY}
 
 
 @pytest.mark.parametrize(
     ("consistency", "copies", "sync", "kept"),
     [
-        ("one", 1, "periodic", {"pause", "restart"}),
-        ("one", 3, "periodic", {"pause", "restart"}),
+        ("one", 1, "periodic", {*FAULTS} - {"kill"}),
+        ("one", 3, "periodic", {*FAULTS} - {"kill"}),
         ("one", 1, "batch", {*FAULTS}),
         ("one", 1, "group", {*FAULTS}),
-        ("one", 1, None, {"pause", "restart"}),
+        ("one", 1, None, {*FAULTS} - {"kill"}),
         (
             "quorum",
             1,
             "periodic",
-            {"pause", "restart"},
+            {*FAULTS} - {"kill"},
         ),  # a quorum of one copy, or of two, has no copy to spare
-        ("quorum", 2, "periodic", {"pause", "restart"}),
+        ("quorum", 2, "periodic", {*FAULTS} - {"kill"}),
         ("quorum", 3, "periodic", {*FAULTS}),
     ],
 )
