@@ -95,7 +95,7 @@ def publishers_images():
 
 def test_what_is_said_of_pinned_images_is_true():
     found = publishers_images()
-    assert {"mongo:8.0.16", "debian:bookworm-slim", "mariadb:10.11.18"} <= found
+    assert {"mongo:8.0.17", "debian:bookworm-slim", "mariadb:10.11.18"} <= found
     assert not any("@sha256:" in one for one in found), "SECURITY.md says that these are named by tags"
     security = TEXTS[Path("SECURITY.md")]
     assert "The images of `docker-compose.yaml` are named by version and digest" in security

@@ -37,7 +37,6 @@ SERVERS = {
         "Ozone",
         [
             (IMAGES / "ozone" / "pom.xml", r"<ozone.version>(.*?)<"),
-            (IMAGES / "ozone" / "Dockerfile", r"\bversion=([\d.]+)"),
             (IMAGES / "ozone" / "jars.sha256", r" ozone-manager-([\d.]+)\.jar"),
             (CHECKOUT / "images" / "jvm" / "ozone" / "pom.xml", r"hadoop3</artifactId>\s*<version>(.*?)<"),
             (
@@ -47,8 +46,8 @@ SERVERS = {
         ],
     ),
     "mariadb": ("MariaDB", []),
-    "mongo": ("MongoDB", []),
-    "postgres": ("PostgreSQL", []),
+    "mongo": ("MongoDB", [(CHECKOUT / "docker-compose.yaml", r"\bmongo:([\d.]+)@sha256")]),
+    "postgres": ("PostgreSQL", [(CHECKOUT / "docker-compose.yaml", r"\bpostgres:([\d.]+)@sha256")]),
 }
 OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 

@@ -30,7 +30,7 @@ class NameNode:
         if path == "/jmx":
             of_info = "NameNodeInfo" in query["qry"]
             bean = (
-                {"SoftwareVersion": "3.4.3"}
+                {"SoftwareVersion": "3.5.0"}
                 if of_info
                 else {"FSState": self.state, "NumLiveDataNodes": self.living}
             )

@@ -160,7 +160,7 @@ def test_what_hdfs_promises_is_what_its_namenode_says(node, told, promised):
     node.synced = told
     found = file_server("hdfs", node.connection(hadoop={"dfs.replication": "1"}), lambda: None)
     synced = told or "false"
-    assert (found.title, found.version()) == ("HDFS", "3.4.3")
+    assert (found.title, found.version()) == ("HDFS", "3.5.0")
     assert found.settings() == {
         "dfs.replication": "1",
         "dfs.datanode.synconclose": synced,

@@ -25,7 +25,7 @@ CONFIGURATION = {
 @contextmanager
 def om(configuration=CONFIGURATION, bean=None):
     """Start an OM's web server. Yield a connection to it."""
-    bean = {"SoftwareVersion": "2.2.0"} if bean is None else bean
+    bean = {"SoftwareVersion": "2.2.1"} if bean is None else bean
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -61,7 +61,7 @@ def om(configuration=CONFIGURATION, bean=None):
 def test_the_om_tells_its_version_and_what_decides_what_a_write_promises():
     with om() as connection:
         manager = OzoneManager(connection())
-        assert manager.version() == "2.2.0"
+        assert manager.version() == "2.2.1"
         assert manager.settings() == {
             "ozone.scm.block.size": "256MB",
             "hdds.container.chunk.write.sync": "false",
@@ -97,7 +97,7 @@ def test_an_acknowledgement_promises_what_the_om_says_of_chunks(sync, kind):
         there = file_server("ozone", connection(), lambda: None)
         found = there.durability()
         assert found.kind == kind and found.stated.startswith("ozone.replication=3, ")
-        assert (there.title, there.version()) == ("Ozone", "2.2.0")
+        assert (there.title, there.version()) == ("Ozone", "2.2.1")
         assert there.settings().items() >= {"ozone.replication": "3", "ozone.scm.block.size": "256MB"}.items()
 
 

@@ -164,10 +164,10 @@ def test_servers_that_were_stopped_are_waited_for(store, node, monkeypatch):
 def test_what_was_written_to_is_recorded(store, node, monkeypatch):
     monkeypatch.setattr(delta_spark, "_delta_version", lambda spark: "4.4.0")
     one = store()
-    one._session = SimpleNamespace(version="4.2.0", conf=SimpleNamespace(get=lambda name: "true"))
+    one._session = SimpleNamespace(version="4.2.1", conf=SimpleNamespace(get=lambda name: "true"))
     told = one.describe()
-    assert (told.name, told.version) == ("Delta Lake", "4.4.0 on Spark 4.2.0")
-    assert told.settings["tables"] == "HDFS 3.4.3" and told.settings["dfs.replication"] == "3"
+    assert (told.name, told.version) == ("Delta Lake", "4.4.0 on Spark 4.2.1")
+    assert told.settings["tables"] == "HDFS 3.5.0" and told.settings["dfs.replication"] == "3"
     assert one.durability().stated == "dfs.replication=3, dfs.datanode.synconclose=false"
 
 
