@@ -3,6 +3,7 @@ fail.
 """
 
 import copy
+import time
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -58,6 +59,7 @@ class Cluster:
         self.runs_for = 2  # as it is created, and as it starts
         self.created_at = START
         self.sidecar = False  # a container before the pod's own, that goes on when this one has ended
+        self.evicted: dict = {}  # the last states of removed pods
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
         self.claims: dict = {}
@@ -135,6 +137,14 @@ class Cluster:
         self._call("list")
         found = [name for name, pod in self.pods.items() if matches(pod.metadata.labels, label_selector)]
         return k8s.V1PodList(items=[self._look(name) for name in found])
+
+    def watched(self, question, namespace, field_selector):
+        """Return the events of the pods that this cluster has evicted."""
+        assert question == self.list_namespaced_pod
+        name = field_selector.removeprefix("metadata.name=")
+        while name in self.pods:
+            time.sleep(0.001)
+        return [{"type": "DELETED", "object": self.evicted[name]}] if name in self.evicted else []
 
     def delete_namespaced_pod(self, name, namespace, **_):
         self._call("delete")

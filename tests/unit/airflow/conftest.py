@@ -8,7 +8,7 @@ import tenacity
 
 from storebench import patience
 from storebench.airflow import connections
-from storebench.airflow.kubernetes import calls
+from storebench.airflow.kubernetes import calls, pod_watch
 from storebench.airflow.operators import attempts, pods
 from tests.unit.airflow.account import MANIFEST, VERIFIED, Account, spec_of
 from tests.unit.airflow.cluster import Cluster, ended
@@ -47,6 +47,7 @@ def cluster(monkeypatch):
     monkeypatch.setattr(helper, tenacity.wait_none())
     monkeypatch.setattr(calls, "LONGEST_WAIT_S", 0.01)
     monkeypatch.setattr(attempts.AttemptOperator, "kubernetes_version", lambda self: "v1")
+    monkeypatch.setattr(pod_watch, "Watch", lambda: SimpleNamespace(stream=found.watched))
     return found
 
 

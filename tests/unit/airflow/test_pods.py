@@ -108,14 +108,13 @@ def test_a_pod_that_is_gone_is_not_asked_for_again(cluster, account):
 def test_a_pod_that_was_evicted_and_is_gone_has_its_node_and_the_reason(cluster, account):
     """A drained node's pod is removed as soon as its program has ended, so the last look may find no pod."""
     evicted = k8s.V1PodCondition(type="DisruptionTarget", status="True", reason="Evicted", message="drained")
-    cluster.runs_for = 100
+    cluster.end = lambda pod: ended(143, "Error")
 
     def fails(call, before):
         if call == "log":
             for pod in cluster.pods.values():
                 pod.status.conditions = [evicted]
-        if call == "read" and "log" in before and before[-1] == "read":
-            cluster.pods.clear()
+            cluster.evicted, cluster.pods = cluster.pods, {}
 
     cluster.fails = fails
     with pytest.raises(AirflowFailException):

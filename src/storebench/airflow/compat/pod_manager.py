@@ -53,8 +53,7 @@ class PromptPodManager(PodManager):
             )
 
     def read_pod(self, pod: k8s.V1Pod) -> k8s.V1Pod:
-        self.last_read = ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
-        return self.last_read
+        return ask_again(lambda: super(PromptPodManager, self).read_pod(pod), RIGHTS)
 
     def container_is_running(self, pod: k8s.V1Pod, container_name: str) -> bool:
         """Return whether the container runs. Called when the container's log has ended: Kubernetes reports the end a moment later."""

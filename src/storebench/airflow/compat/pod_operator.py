@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from airflow.providers.cncf.kubernetes.operators.pod import POD_IDENTIFIER_STATE_KEY, KubernetesPodOperator
+from airflow.providers.cncf.kubernetes.utils.pod_manager import PodManager
 from airflow.sdk import Context
 from airflow.sdk.execution_time.timeout import timeout
 from kubernetes.client import models as k8s
@@ -35,7 +36,7 @@ class ObservedPodOperator(KubernetesPodOperator):
     replaced_labels: ClassVar[Mapping[str, str]] = {}
 
     @cached_property
-    def pod_manager(self) -> PromptPodManager:
+    def pod_manager(self) -> PodManager:
         return PromptPodManager(kube_client=self.client, callbacks=self.callbacks)
 
     def observe(self, pod: k8s.V1Pod | None, known: k8s.V1Pod | None) -> k8s.V1Pod | None:

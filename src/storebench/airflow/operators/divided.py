@@ -58,6 +58,7 @@ class SeveralPodsOperator(StorebenchPodOperator):
 
     def on_started(self, pod: k8s.V1Pod) -> None:
         """Make the other pods. The leader waits for them. Raises PartsFailed."""
+        super().on_started(pod)
         if self.pods == 1:
             return
         current = self.pod_manager.read_pod(pod)

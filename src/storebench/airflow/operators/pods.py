@@ -25,6 +25,7 @@ from storebench.airflow.images import image, named
 from storebench.airflow.kubernetes import secrets, volumes
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again, error_text
 from storebench.airflow.kubernetes.placement import Placement, with_agent, with_secret, with_shared_memory
+from storebench.airflow.kubernetes.pod_watch import PodWatch
 from storebench.airflow.outcome import observe
 from storebench.airflow.servers.provision import Running
 from storebench.attempt import disk
@@ -73,6 +74,7 @@ class StorebenchPodOperator(ObservedPodOperator):
         self.node_pool = node_pool
         self.observed: k8s.V1Pod | None = None
         self.events: Sequence[k8s.CoreV1Event] = ()
+        self.watch: PodWatch | None = None
         self.queued_at: datetime | None = None
         self.claim: str | None = None  # the volume claim that the pods of the cell share
         self.volume_folder = ""
@@ -181,6 +183,9 @@ class StorebenchPodOperator(ObservedPodOperator):
             requests=requests, limits={name: requests[name] for name in limited}
         )
 
+    def on_started(self, pod: k8s.V1Pod) -> None:
+        self.watch = PodWatch(self.client, pod)
+
     def remove_volume(self) -> bool:
         """Remove the cell's volume, if it has one. Returns whether it has one. Raises VolumeFailed."""
         if self.claim:
@@ -208,11 +213,10 @@ class StorebenchPodOperator(ObservedPodOperator):
         except (ApiException, HTTPError) as error:
             self.log.warning("The pod's last state cannot be read: %s", error_text(error))
         if self.observed is None:
-            last_read = self.pod_manager.last_read
             if observe.terminated(known, self.CONTAINER):
                 self.observed = known
-            elif observe.is_evicted(last_read):
-                self.observed = last_read
+            elif self.watch and observe.is_evicted(last := self.watch.last_state()):
+                self.observed = last
         return self.observed
 
     def kubernetes_version(self) -> str | None:
