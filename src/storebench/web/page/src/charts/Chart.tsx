@@ -170,6 +170,7 @@ export function Figures({
         columns={[...(linked ? ["leads to"] : []), ...shown.map(({ name }) => heading(name))]}
       >
         {table.map((_line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other key, and are never moved
           <tr key={index}>
             {linked ? <LeadCell leads={linked} target={linked.of[index]} /> : null}
             {shown.map(({ name, texts, room, number }) => {

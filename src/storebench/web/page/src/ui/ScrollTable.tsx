@@ -26,6 +26,7 @@ export const NumberCell = ({ text, room, title }: Aligned & { title?: string | u
 
 /** Show the numbers of a table's row. */
 export const NumberCells = ({ of = [] }: { of: Aligned[] | undefined }) =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other key, and are never moved
   of.map((number, column) => <NumberCell key={column} {...number} />);
 
 interface TableProps {
