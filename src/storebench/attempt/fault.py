@@ -152,10 +152,10 @@ class Injection:
         return f"{cost}; the store does not guarantee that a {name} loses nothing"
 
     def caught_up(self, attempt: Attempt) -> str:
-        """Wait until all copies of the data are whole, and record the seconds since the end of the fault. Return a sentence, with a separator
-        before it, for the verification; empty if the store does not tell, or if the fault is a maintenance.
+        """Wait until all copies of the data are whole, and record the seconds since the end of the fault. Return a sentence for the
+        verification, after a separator; empty if the store does not report on copies, for a webhook, and for a maintenance.
 
-        Called after the load, and after `happened`.
+        Call this method after the load, and after `happened`.
         """
         self._ended.set()
         seconds = self._caught_up.result()
