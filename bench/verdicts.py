@@ -134,7 +134,7 @@ def main(rows: int, repeats: int, stores: str, axes: tuple[str, ...], slowdown: 
         (f"{slowdown:.0%} planted in {STORE}'s {OPERATION}", planted),
     ):
         console.rule(title)
-        print_comparison(console, comparison, noise=comparison is equal)
+        print_comparison(console, comparison, queries.studies(), noise=comparison is equal)
     aimed: list[Verdict] = []
     others: list[Verdict] = []
     for (cell, operation), verdict in planted.verdicts.items():

@@ -12,10 +12,10 @@ NEVER_S = float("inf")
 
 
 def caught_up(ask: Callable[[], bool | None], since_s: float, over: Event) -> float | None:
-    """Return the seconds from `since_s` until all copies were whole, and stayed so to the end of the load. Time is of the monotonic clock.
+    """Return the seconds from `since_s` until all copies were whole and stayed whole to the end of the load. `since_s` is on the monotonic clock.
 
-    `ask`: returns whether all copies are whole; None if nobody tells. `over`: set at the end of the load, after which an operation can
-    leave no copy behind. Returns None if nobody tells, and NEVER_S if a copy is not whole WITHIN_S after the load.
+    `ask`: returns whether all copies are whole; None if no server reports this. `over`: set at the end of the load; from then on, no
+    write makes a copy incomplete. Returns None if no server reports on copies, and NEVER_S if a copy is not whole WITHIN_S after the load.
     """
     whole_s = until_s = None
     while True:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from storebench import http_client
 from storebench.attempt import copies
 from storebench.attempt.spec import AttemptSpec
-from storebench.errors import BrokenPromise, FaultFailed, StorebenchError
+from storebench.errors import BrokenPromise, FaultFailed, StorebenchError, StoreUnreachable
 from storebench.servers.agent import Agent
 from storebench.servers.fault import LONGEST_S, Fault
 from storebench.servers.watch import Watch
@@ -107,27 +107,40 @@ class Injection:
     ) -> Answer:
         """Return the answer of a healed store: wait until the fault has ended, and call `ask` until it raises none of `errors`.
 
-        Raises FaultFailed, and the last error after HEALED_WITHIN_S.
+        Raises FaultFailed, StoreUnreachable after HEALED_WITHIN_S, and at once any other error of `ask`.
         """
         self.happened()
         until_s = time.monotonic() + HEALED_WITHIN_S
         while True:
             try:
                 return ask()
-            except errors:
+            except errors as error:
                 if time.monotonic() > until_s:
-                    raise
+                    raise StoreUnreachable(
+                        f"The store did not work again within {HEALED_WITHIN_S:.0f} s after the fault: {error}"
+                    ) from error
             time.sleep(PAUSE_S)
 
-    def judged(
-        self, lost: int, doubled: int, promise: str | None, what: str = "writes", *, may_double: bool = False
+    def judge(
+        self,
+        attempt: Attempt,
+        lost: int,
+        doubled: int,
+        promise: str | None,
+        what: str = "writes",
+        *,
+        may_double: bool = False,
     ) -> str:
-        """Return a sentence about lost and doubled entries for the verification. `promise`: of `Store.promise`. `what`: the entries.
-        `may_double`: the client has sent failed entries again, and the store does not guarantee to store them once.
+        """Record the numbers of lost and doubled entries, and return a sentence about them for the verification.
+
+        `promise`: of `Store.promise`. `what`: the entries. `may_double`: the client has sent failed entries again, and the store does not
+        guarantee to store them once.
 
         Raises BrokenPromise for a loss, or a doubled entry, that the store's guarantee excludes.
         """
         assert self.planned is not None
+        attempt.metric("lost_acknowledged", lost)
+        attempt.metric("doubled", doubled)
         name = self.planned.name
         if not lost and not doubled:
             return f"the {name} lost nothing and doubled nothing"
@@ -139,10 +152,10 @@ class Injection:
         return f"{cost}; the store does not guarantee that a {name} loses nothing"
 
     def caught_up(self, attempt: Attempt) -> str:
-        """Wait until all copies of the data are whole, and record the seconds since the end of the fault. Return a sentence, with a separator
-        before it, for the verification; empty if the store does not tell, or if the fault is a maintenance.
+        """Wait until all copies of the data are whole, and record the seconds since the end of the fault. Return a sentence for the
+        verification, after a separator; empty if the store does not report on copies, for a webhook, and for a maintenance.
 
-        Called after the load, and after `happened`.
+        Call this method after the load, and after `happened`.
         """
         self._ended.set()
         seconds = self._caught_up.result()

@@ -104,7 +104,9 @@ def compare(
     if format_ == "json":
         click.echo(comparison_answer(queries, comparison).model_dump_json(indent=2))
     else:
-        print_comparison(console(), comparison, why(queries, comparison), noise=arms, whole=whole)
+        print_comparison(
+            console(), comparison, queries.studies(), why(queries, comparison), noise=arms, whole=whole
+        )
     if fail_over is not None:
         code, lines = exit_code(comparison, fail_over / 100, single_runs=single_runs)
         for line in lines:
@@ -285,4 +287,4 @@ def plan_repeats_(
     if format_ == "json":
         click.echo(plan_answer(plan).model_dump_json(indent=2))
     else:
-        print_plan(console(), plan)
+        print_plan(console(), plan, queries.studies())

@@ -18,6 +18,7 @@ from storebench.results.database.connection import Row
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.forecast.expected import duration_text
 from storebench.study.order import Turn
+from storebench.study.record import StudyRecord
 from storebench.study.reserved import DROP
 
 AT_ONCE = 50  # the largest number of attempts that end between two looks
@@ -119,8 +120,8 @@ class Progress:
             return  # the run was refused, or has no work
         if self._lines is None:
             self.began = self.run["started_at"]
-            operations = [operation.name for operation in self.repository.study(self.run["study"]).operations]
-            self._lines = _Lines(self.repository.recorded_turns(self.run_id), operations)
+            study = self.repository.study(self.run["study"])
+            self._lines = _Lines(self.repository.recorded_turns(self.run_id), study)
             expected = f", about {takes}" if (takes := self._expected()) else ""
             self.say(f"{self.run['planned']} operations{expected}:  {self._lines.alike}".rstrip(": "))
             self._say_excluded()
@@ -199,9 +200,9 @@ def _has_row(task: Task) -> bool:
 class _Lines:
     """The lines of the attempts of the planned turns, below a heading. `alike` describes the places that all cells share."""
 
-    def __init__(self, turns: list[Turn], operations: Sequence[str]) -> None:
-        self.operations = operations
-        names, places, self.alike = differing_columns(turn.cell for turn in turns)
+    def __init__(self, turns: list[Turn], study: StudyRecord) -> None:
+        self.operations = [operation.name for operation in study.operations]
+        names, places, self.alike = differing_columns((turn.cell for turn in turns), {study.name: study})
         self._headings = [name.heading for name in names]
         self._places = {turn.cell.key: place for turn, place in zip(turns, places, strict=True)}
         self._several = any(turn.repeat != 1 for turn in turns)

@@ -99,7 +99,7 @@ def _print_artifacts(
     if histogram:
         histograms = histograms_answer(measured, metric)
         if format_ == "table":
-            print_histograms(console(), histograms.root)
+            print_histograms(console(), histograms.root, queries.studies())
         elif format_ == "csv":
             click.echo(histograms_csv(histograms.root), nl=False)
         else:
@@ -107,7 +107,7 @@ def _print_artifacts(
         return
     answer = series_answer(measured, metric)
     if format_ == "table":
-        print_series(console(), answer.root)
+        print_series(console(), answer.root, queries.studies())
     elif format_ == "csv":
         click.echo(series_csv(answer.root), nl=False)
     else:
@@ -124,7 +124,7 @@ def _print_counters(queries: Any, rows: list[dict[str, Any]], format_: str) -> N
     elif format_ == "json":
         click.echo(CountersOfAttempts(attempts).model_dump_json(indent=2))
     elif attempts:
-        print_counters(console(), attempts)
+        print_counters(console(), attempts, queries.studies())
     else:
         click.echo("no attempt has counters" if rows else "no results")
 
@@ -190,13 +190,13 @@ def price(
         if format_ == "json":
             click.echo(demands_answer(needed, metric, rate_per_s, currency).model_dump_json(indent=2))
         else:
-            print_demands(console(), needed, rate_per_s, currency)
+            print_demands(console(), needed, rate_per_s, currency, queries.studies())
         return
     priced = prices(rows, cpu_hour, gib_hour)
     if format_ == "json":
         click.echo(prices_answer(priced, currency).model_dump_json(indent=2))
     else:
-        print_prices(console(), priced, currency)
+        print_prices(console(), priced, currency, queries.studies())
 
 
 @click.command()

@@ -27,7 +27,7 @@ FAULTS: Mapping[str, str] = {
     "kill": "SIGKILL to the server, which is started again after `fault_for_s`",
     "pause": "the server is stopped for `fault_for_s` with SIGSTOP, and continues",
     "restart": "an orderly end of the server, which is started again after `fault_for_s`",
-    PARTITION: "the server is cut off from the other servers and from the clients for `fault_for_s`, and is joined again",
+    PARTITION: "the server is cut off from the other servers and from the clients for `fault_for_s`, and is then reconnected",
     "disk_full": "the file system of the server's data is full for `fault_for_s`",
     **MAINTENANCE,
 }
@@ -104,7 +104,7 @@ class Fault:
 
     @property
     def changes_network(self) -> bool:
-        """Return whether an agent causes the fault through the network of the server's pod, for which it needs a right of its own."""
+        """Return whether an agent cuts off the pod of its server, which needs a capability that other faults do not need."""
         return self.name == PARTITION and not self.url
 
     @property

@@ -91,7 +91,7 @@ def rendered(
 ) -> list[Object]:
     """Return the objects to make, with new names. References to an object, and variables whose value is its name, get the new name.
 
-    `cut_off`: the server that a partition cuts off, such as `cassandra-1`. The pods of its StatefulSet get a container that may do this.
+    `cut_off`: the server that a partition cuts off, such as `cassandra-1`. The pods of its StatefulSet get a container that may change the pod's network.
     """
     old_names = [original["metadata"]["name"] for original in topology.objects]
     names = {name: f"{name}-{set_id}" for name in old_names}
@@ -216,7 +216,7 @@ def agent_installer(image: str) -> Object:
 
 
 def _network_changer(image: str) -> Object:
-    """Return the container that cuts its pod off when the agent asks. Kubernetes gives the capability only to root."""
+    """Return the container that cuts off its pod when the agent asks. Its user is root, because Kubernetes gives a capability only to root."""
     return {
         "name": "network",
         "image": image,

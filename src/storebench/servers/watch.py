@@ -109,8 +109,9 @@ class Watch:
         return sum_of(self._each(seconds_of))
 
     def copies_whole(self) -> bool | None:
-        """Return whether all copies of the data are whole; None if no server tells, or if the data has no copies. A server that does not
-        answer counts as a copy that is not whole. Raises no error.
+        """Return whether all copies of the data are whole; None if no server has a command that tells, or if the data has no copies.
+
+        The first server with such a command decides. If a server does not answer, not all copies are whole: no error is raised.
         """
         for agent in self.agents:
             try:

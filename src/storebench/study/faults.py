@@ -19,7 +19,7 @@ METRICS = (
     Metric("unavailable_s", "longest stretch without a success"),
     Metric("unavailable_sum_s", "sum of all stretches without a success"),
     Metric("recover_s", "time from the fault until rate and latency are as before"),
-    Metric("caught_up_s", "time from the fault until all copies of the data are whole"),
+    Metric("caught_up_s", "time from the end of the fault until all copies of the data are whole"),
     Metric("p99_before_s", "latency before the fault, 99 %"),
     Metric("p99_during_s", "latency during the fault, 99 %"),
     Metric("p99_after_s", "latency after the fault, 99 %"),

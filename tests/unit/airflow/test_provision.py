@@ -193,9 +193,7 @@ def test_only_cells_with_a_partition_have_servers_that_may_change_their_network(
     monkeypatch.setattr(provision.capacity, "lacking", lambda *_: None)
     kube.refuses, kube.says = {"Pod": 403}, "violates PodSecurity"
     group = groups_of(study, [cell(THREE.store, fault="partition")], PARAMS)
-    with pytest.raises(
-        SpecError, match=r"violates PodSecurity.* needs .* NET_ADMIN. Let the namespace admit"
-    ):
+    with pytest.raises(SpecError, match=r"violates PodSecurity.* needs .* NET_ADMIN. Allow this container"):
         provision.check(group.values(), PARAMS)
 
 

@@ -11,7 +11,7 @@ import pytest
 from storebench.attempt import fault
 from storebench.attempt.fault import Happened, Injection
 from storebench.attempt.spec import AttemptSpec
-from storebench.errors import BrokenPromise, FaultFailed
+from storebench.errors import BrokenPromise, FaultFailed, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.servers.agent import Agent
 from storebench.servers.fault import LONGEST_S
 from storebench.servers.watch import Watch
@@ -70,6 +70,12 @@ def injection(**axes):
     return Injection(spec)
 
 
+def recording():
+    """Return an attempt that only records metrics."""
+    attempt = SimpleNamespace(metrics={}, metric=lambda name, value: attempt.metrics.update({name: value}))
+    return attempt
+
+
 def test_the_times_of_the_agent_are_on_the_pods_clock_and_their_error_is_bounded(agent):
     one, at_s = injection(fault="kill"), time.monotonic() + 0.2
     one.at(at_s)
@@ -91,7 +97,7 @@ def test_a_maintenance_has_the_time_of_its_command_and_no_planned_duration(agent
     _, body = agent.asked
     assert (body["fault"], body["for_s"]) == ("compact", LONGEST_S)
     assert found.command_s == pytest.approx(0.04) and found.said == "the command at mongodb-x1-0 took 0.0 s"
-    recorder = SimpleNamespace(metrics={}, metric=lambda name, value: recorder.metrics.update({name: value}))
+    recorder = recording()
     found.since(found.began_s).report(recorder)
     assert recorder.metrics["fault_to_s"] == pytest.approx(0.09)
     assert set(recorder.metrics) == {"fault_from_s", "fault_to_s", "fault_skew_s", "command_s"}
@@ -134,13 +140,49 @@ def test_an_attempt_without_a_fault_does_nothing():
     assert one.planned is None and not one.begun
 
 
-def test_a_loss_is_judged_by_the_guarantee():
-    judged = injection(fault="kill").judged
-    assert judged(0, 0, None) == "the kill lost nothing and doubled nothing"
+def asked(one, *errors, refused=StoreRefused):
+    """Return the moments at which `answer` asks a store that raises these errors, one at each try, and then answers."""
+    left, asked_s = [*errors], []
+
+    def ask():
+        asked_s.append(time.monotonic())
+        if left:
+            raise left.pop(0)
+        return "there"
+
+    assert one.answer(ask, refused) == "there"
+    return asked_s
+
+
+def test_a_store_is_asked_after_the_fault_until_it_answers(agent):
+    one = injection(fault="kill")
+    one.at(0.0)
+    asked_s = asked(one, StoreRefused("not yet"), StoreRefused("not yet"))
+    assert len(asked_s) == 3 and asked_s[0] >= one.happened().healed_s
+
+
+def test_a_store_that_never_answers_is_given_up_and_another_error_at_once(agent, monkeypatch):
+    monkeypatch.setattr(fault, "HEALED_WITHIN_S", 0.1)
+    one = injection(fault="kill")
+    one.at(0.0)
+    with pytest.raises(StoreUnreachable, match=r"did not work again within 0 s after the fault: not yet"):
+        asked(one, *[StoreRefused("not yet")] * 3)
+    with pytest.raises(VerificationFailed, match="other rows"):
+        asked(one, VerificationFailed("other rows"))
+
+
+def test_a_loss_is_recorded_and_judged_by_the_guarantee():
+    one, attempt = injection(fault="kill"), recording()
+    assert one.judge(attempt, 0, 0, None) == "the kill lost nothing and doubled nothing"
+    assert attempt.metrics == {"lost_acknowledged": 0, "doubled": 0}
     cost = "1,200 acknowledged writes are lost and 1 are there twice after the kill"
-    assert judged(1200, 1, None) == f"{cost}; the store does not guarantee that a kill loses nothing"
+    assert (
+        one.judge(attempt, 1200, 1, None) == f"{cost}; the store does not guarantee that a kill loses nothing"
+    )
+    attempt = recording()
     with pytest.raises(BrokenPromise, match=f"{cost}, although the store guarantees: it is on disk"):
-        judged(1200, 1, "it is on disk")
+        one.judge(attempt, 1200, 1, "it is on disk")
+    assert attempt.metrics == {"lost_acknowledged": 1200, "doubled": 1}
 
 
 def test_the_times_of_a_fault_are_relative_to_the_load():

@@ -73,7 +73,7 @@ def test_the_attempts_of_a_cell_are_merged_by_their_counts_and_not_averaged():
     assert list(zip(one.values, one.counts, strict=True)) == [(0.001, 100), (0.25, 899), (0.5, 1)]
     assert [one.percentile(percent) for percent in (10, 50, 99.9, 100)] == [0.001, 0.25, 0.25, 0.5]
     console = Console(width=200, file=io.StringIO())
-    print_histograms(console, [one])
+    print_histograms(console, [one], {})
     text = console.file.getvalue()
     assert "p99.9" in text and "250 ms" in text and "1,000" in text
     assert list(csv.DictReader(io.StringIO(histograms_csv([one]))))[0]["count"] == "100"
@@ -110,7 +110,7 @@ def test_a_series_is_told_point_by_point_of_each_attempt():
         ("2", "1.5", "110.0"),
     ]
     console = Console(width=200, file=io.StringIO())
-    print_series(console, answer)
+    print_series(console, answer, {})
     assert "110 rate/s" in console.file.getvalue()
 
 

@@ -60,7 +60,7 @@ def test_sides_share_a_unit_and_small_ratios_and_chances_keep_their_digits(witho
         {KEY: Pair([[1e-3 + n * 1e-6] for n in range(9)], [[4e-6 + n * 1e-9] for n in range(9)])}
     )
     console = Console(width=280, file=io.StringIO())
-    print_comparison(console, replace(without_a_ratio, verdicts=found), noise=False)
+    print_comparison(console, replace(without_a_ratio, verdicts=found), {}, noise=False)
     text = console.file.getvalue()
     for words in ("1.00 ms", "0.00400 ms", "0.00399", "< 0.0001"):
         assert words in text
@@ -68,7 +68,7 @@ def test_sides_share_a_unit_and_small_ratios_and_chances_keep_their_digits(witho
 
 def test_figures_that_have_no_ratio_cannot_be_told_apart_and_are_never_shown_to_be_no_worse(without_a_ratio):
     console = Console(width=280, file=io.StringIO())
-    print_comparison(console, without_a_ratio, noise=True)
+    print_comparison(console, without_a_ratio, {}, noise=True)
     text = console.file.getvalue()
     assert "cannot tell" in text and power.NO_RATIO in text and "noise floor" not in text
     answer = comparison_answer(NothingElse(), without_a_ratio)

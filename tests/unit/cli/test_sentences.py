@@ -42,12 +42,13 @@ def repeated(store, *took_s, **of):
 
 def compared(rows, fixed=None, larger=None, study=STUDY, operations=("write", "read")):
     """Return the ratio to the best of each compared figure by store, and the sentences about the run."""
-    figures = figures_of(rows, operations, StudyRecord.of(study), fixed or {})
+    record = StudyRecord.of(study)
+    figures = figures_of(rows, operations, record, fixed or {})
     ratios = {
         f"{cell.store} {operation}": round(ratio, 2)
         for (cell, operation), ratio in times_the_best(figures).items()
     }
-    return ratios, sentences(rows, figures, larger, "storebench results", "storebench ranking")
+    return ratios, sentences(rows, figures, record, larger, "storebench results", "storebench ranking")
 
 
 ONCE = "Each operation was measured once: without an interval, a small difference may be chance."

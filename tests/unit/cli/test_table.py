@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -15,7 +16,7 @@ from storebench.cli.output.table import (
 )
 from storebench.results.export.flat_files import as_csv, as_json
 from storebench.study.record import StudyRecord
-from tests.unit.example import STUDY, cell
+from tests.unit.example import STOP, STUDY, cell
 
 ROW = {
     "run_id": "s/r",
@@ -113,19 +114,30 @@ def test_figures_below_a_millisecond_keep_their_digits():
 
 
 def test_cells_of_several_studies_are_told_apart_by_them():
-    names, places = places_of([cell(), cell(study="other")])
+    names, places = places_of([cell(), cell(study="other")], {})
     assert (names[0].heading, [place[0] for place in places]) == ("study", ["bulk_write_read", "other"])
 
 
 def test_what_is_alike_in_all_cells_is_said_once():
     cells = [cell("mongodb", batch="10"), cell("delta-spark", batch="10", executors="20000")]
-    names, places, alike = differing_columns(cells)
+    names, places, alike = differing_columns(cells, {})
     assert ([name.heading for name in names], places) == (["store"], [["mongodb"], ["delta-spark"]])
     assert alike == "client reference  batch 10  executors 20000  rows 1,000  seed 42"
 
 
+def test_an_axis_that_a_key_does_not_name_has_its_implied_value_where_it_applies():
+    studies = {STUDY.name: StudyRecord.of(replace(STUDY, axes=(*STUDY.axes, STOP)))}
+    cells = [cell(batch="10"), cell(batch="10", stop="short"), cell("null", batch="10")]
+    for names, places, *_ in (places_of(cells, studies), differing_columns(cells, studies)):
+        stop = [name.heading for name in names].index("stop")
+        assert [place[stop] for place in places] == ["none", "short", "-"]
+    assert "stop" not in [name.heading for name in places_of(cells[:1], studies)[0]]
+    rows = [{**VERIFIED, "attempt_id": uuid.uuid4(), "cell_key": one.key} for one in cells]
+    assert " none " in shown(*rows, studies=studies)
+
+
 def test_no_cells_have_no_columns():
-    assert differing_columns([]) == ([], [], "")
+    assert differing_columns([], {}) == ([], [], "")
 
 
 def test_parameters_are_json_in_csv_too():

@@ -66,7 +66,7 @@ def test_compare(console):
         ((), ()),
         0.05,
     )
-    print_comparison(console, comparison, noise=False)
+    print_comparison(console, comparison, {}, noise=False)
     whole(console, "write", "read", "2.000", "slower")
 
 
@@ -89,7 +89,7 @@ def test_compare_of_two_cells_has_no_cell_to_tell_apart(console):
         ((), ()),
         0.05,
     )
-    print_comparison(console, comparison, noise=False)
+    print_comparison(console, comparison, {}, noise=False)
     assert "store" not in console.file.getvalue() and "slower" in console.file.getvalue()
 
 
@@ -99,7 +99,7 @@ def test_price(console):
         for cell in CELLS
         for operation in ("write", "read")
     ]
-    print_prices(console, prices, "EUR")
+    print_prices(console, prices, "EUR", {})
     whole(console, "EUR/GB", "0.123", "write", "read", "12", "3")
 
 
@@ -108,7 +108,7 @@ def test_plan_repeats(console):
         Needed(CELLS[0].key, CELLS[0].key, "write", "only_s", 12, 0.034, None),
         Needed(CELLS[1].key, CELLS[1].key, "read", "only_s", 5, None, 17),
     ]
-    print_plan(console, Plan(17, "repeats", 0.1, 0.05, 2, cells, "One run on each side"))
+    print_plan(console, Plan(17, "repeats", 0.1, 0.05, 2, cells, "One run on each side"), {})
     whole(console, "3.4%", "more than", "measured repeats", "needed repeats", "One run on each side")
 
 

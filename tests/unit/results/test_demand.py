@@ -101,7 +101,7 @@ def test_a_metric_that_is_no_rate_or_unknown_is_refused(metric, said):
 def test_the_table_and_the_answer_have_the_figures():
     found = demand_of([attempt(rate) for rate in (3000, 3500, 4000, 4500, 5000, 5500)])
     console = Console(width=220, file=io.StringIO())
-    print_demands(console, found, 10_000, "EUR")
+    print_demands(console, found, 10_000, "EUR", {})
     text = console.file.getvalue()
     assert "Servers for 10,000 per second" in text and "2 to 4" in text and "3,000 to 5,500" in text
     (answer,) = json.loads(demands_answer(found, "capacity_per_s", 10_000, "EUR").model_dump_json())

@@ -34,7 +34,7 @@ def test_of_a_study_without_a_dataset_they_are_for_each_attempt():
     assert (price.n, price.per, price.cpu_hours, price.memory_gib_hours) == (1, "attempt", 1.0, 2.0)
     assert price.cost == pytest.approx(1 * 0.05 + 2 * 0.01)
     console = Console(width=200, file=io.StringIO())
-    print_prices(console, [price], "EUR")
+    print_prices(console, [price], "EUR", {})
     assert "EUR/attempt" in console.file.getvalue() and "/GB" not in console.file.getvalue()
 
 
@@ -69,7 +69,7 @@ def test_the_cheapest_of_an_operation_comes_first_and_what_has_no_price_last():
 def test_prices_too_small_for_four_places_have_their_digits():
     small = {**ROW, "dataset_id": None, "dataset_bytes": None, "all_cpu_s": 0.02, "work_total_s": 0.01}
     console = Console(width=200, file=io.StringIO())
-    print_prices(console, prices([small], cpu_hour=0.05, gib_hour=0.01), "EUR")
+    print_prices(console, prices([small], cpu_hour=0.05, gib_hour=0.01), "EUR", {})
     assert "0.00000556" in console.file.getvalue() and "0.000000389" in console.file.getvalue()
     assert "0.0000 " not in console.file.getvalue()
 
@@ -80,7 +80,7 @@ def test_a_client_is_never_ranked_beside_an_engine():
     found = prices(rows, 1, 1)
     assert [price.figures_cover for price in found] == ["client", "engine", "engine"], "the dear client first"
     console = Console(width=200, file=io.StringIO())
-    print_prices(console, found, "EUR")
+    print_prices(console, found, "EUR", {})
     text = console.file.getvalue()
     assert text.index(COVERS["client"]) < text.index("mongodb") < text.index(COVERS["engine"])
     assert text.count("EUR/GB") == 2

@@ -55,8 +55,8 @@ from storebench.study.run_params import RunParams, study_values
 REFUSED = (403, 422)
 QUOTA = "exceeded quota"
 ALLOW_NETWORK = (
-    f"{FAULT}={PARTITION} needs a container with the user root and the capability NET_ADMIN. Let the namespace admit it (docs/servers.md says"
-    " how), or leave out this fault"
+    f"{FAULT}={PARTITION} needs a container that runs as root with the capability NET_ADMIN. Allow this container in the namespace"
+    " (docs/servers.md says how), or leave out this fault"
 )
 IMAGE_OF = "servers_{}"  # the name of a container's image; without a Variable of this name, the manifest's image is used
 
@@ -101,7 +101,7 @@ def group_of(study: Study, cell: Cell, params: RunParams) -> Group | None:
     axes = {name: value for name, value in cell.axes if name in FIELDS}
     sizes = Sizes.of(values := study_values(params), axes)
     fault, cut_off = fault_of(study, dict(cell.axes), values), ""
-    if fault and fault.changes_network:  # only such cells have servers that may change their network
+    if fault and fault.changes_network:  # only these servers have a container that may cut them off
         cut_off = fault.server or servers_of(topology, sizes, holding=True)[0]
     parts = {**axes, FAULT: PARTITION} if cut_off else axes
     key = " ".join([cell.store, *(f"{name}={value}" for name, value in parts.items())])

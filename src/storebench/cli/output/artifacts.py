@@ -9,15 +9,15 @@ from rich.console import Console
 from storebench.answers.artifacts import AttemptSeries, Histogram
 from storebench.answers.units import column
 from storebench.cli.output.listing import Column, csv_text, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.study.cell import Cell
 
 PERCENTILES = (50, 90, 99, 99.9, 100)  # the percentiles in a table; CSV and JSON have all values
 
 
-def print_histograms(console: Console, histograms: Sequence[Histogram]) -> None:
+def print_histograms(console: Console, histograms: Sequence[Histogram], studies: Studies) -> None:
     """Print a line for each cell's operation, with some percentiles."""
-    names, places = places_of(Cell.from_key(histogram.cell_key) for histogram in histograms)
+    names, places = places_of((Cell.from_key(histogram.cell_key) for histogram in histograms), studies)
     columns = [Column("operation"), Column("n", number=True), Column("count", number=True)]
     columns += [Column("max" if percent == 100 else f"p{percent:g}", number=True) for percent in PERCENTILES]
     units = [histogram.unit for histogram in histograms]
@@ -34,14 +34,14 @@ def print_histograms(console: Console, histograms: Sequence[Histogram]) -> None:
     )
 
 
-def print_series(console: Console, attempts: Sequence[AttemptSeries]) -> None:
+def print_series(console: Console, attempts: Sequence[AttemptSeries], studies: Studies) -> None:
     """Print a line for each point of each attempt."""
     points = [
         (attempt, at_s, value)
         for attempt in attempts
         for at_s, value in zip(attempt.at_s, attempt.values, strict=True)
     ]
-    names, places = places_of(Cell.from_key(attempt.cell_key) for attempt, _, _ in points)
+    names, places = places_of((Cell.from_key(attempt.cell_key) for attempt, _, _ in points), studies)
     columns = [Column("operation"), Column("repeat"), Column("at s", number=True)]
     figures = column([value for _, _, value in points], [attempt.unit for attempt, _, _ in points])
     print_listing(

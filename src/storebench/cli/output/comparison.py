@@ -10,7 +10,7 @@ from rich.console import Console
 
 from storebench.answers.units import NOTHING, compared, ratio_text
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.cli.output.why import print_why
 from storebench.results.comparison.compare import Comparison
 from storebench.results.comparison.sides import Key
@@ -35,6 +35,7 @@ GOES_ON = (
 def print_comparison(
     console: Console,
     comparison: Comparison,
+    studies: Studies,
     why: Mapping[Key, Why] = MappingProxyType({}),
     *,
     noise: bool,
@@ -42,10 +43,10 @@ def print_comparison(
 ) -> None:
     """Print the verdicts, what goes along with them, the pairs without a verdict, and the sides' differences.
 
-    `noise`: also print the noise floor. `whole`: print all of what goes along with a verdict.
+    `studies`: the records of the cells' studies. `noise`: also print the noise floor. `whole`: print all of what goes along with a verdict.
     """
     if comparison.verdicts:
-        _print_verdicts(console, comparison)
+        _print_verdicts(console, comparison, studies)
     print_why(console, comparison, why, whole=whole)
     for (cell, operation), remarks in comparison.remarks.items():
         if remarks:
@@ -110,10 +111,10 @@ def exit_code(comparison: Comparison, beyond: float, *, single_runs: bool = Fals
     return (COULD_NOT_SHOW, hidden) if hidden else (0, [])
 
 
-def _print_verdicts(console: Console, comparison: Comparison) -> None:
+def _print_verdicts(console: Console, comparison: Comparison, studies: Studies) -> None:
     keys = [cell for cell, _ in comparison.verdicts]
     # For two cells, only the operations differ
-    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    names, places = places_of(map(Cell.from_key, keys), studies) if all(keys) else ([], [[] for _ in keys])
     print_listing(
         console,
         [*names, *VERDICT],

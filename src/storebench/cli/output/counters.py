@@ -9,16 +9,16 @@ from rich.console import Console
 from storebench.answers.counters import AttemptCounters
 from storebench.answers.units import column
 from storebench.cli.output.listing import Column, csv_text, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.study.cell import Cell
 
 VALUES = ("before", "after", "difference")
 
 
-def print_counters(console: Console, attempts: Sequence[AttemptCounters]) -> None:
+def print_counters(console: Console, attempts: Sequence[AttemptCounters], studies: Studies) -> None:
     """Print a line for each counter of each attempt."""
     lines = [(attempt, name, figure) for attempt in attempts for name, figure in attempt.counters.items()]
-    names, places = places_of(Cell.from_key(attempt.cell_key) for attempt, _, _ in lines)
+    names, places = places_of((Cell.from_key(attempt.cell_key) for attempt, _, _ in lines), studies)
     columns = [
         Column("operation"),
         Column("repeat"),

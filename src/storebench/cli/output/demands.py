@@ -8,14 +8,16 @@ from rich.console import Console
 
 from storebench.answers.units import NOTHING, figure_text
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.results.forecast.demand import Demand, Span
 from storebench.study.cell import Cell
 
 
-def print_demands(console: Console, demands: Sequence[Demand], rate_per_s: float, currency: str) -> None:
+def print_demands(
+    console: Console, demands: Sequence[Demand], rate_per_s: float, currency: str, studies: Studies
+) -> None:
     """Print a line for each cell's operation and size of servers."""
-    names, places = places_of(Cell.from_key(demand.cell_key) for demand in demands)
+    names, places = places_of((Cell.from_key(demand.cell_key) for demand in demands), studies)
     columns = [
         *names,
         Column("operation"),

@@ -50,7 +50,7 @@ def print_overview(
     _print_table(console, rows, figures, operations, study)
     print_tables(console, rows, study)
     console.print()
-    for line in sentences(rows, figures, larger, results, ranking):
+    for line in sentences(rows, figures, study, larger, results, ranking):
         console.print(line, markup=False, highlight=False)
 
 
@@ -66,7 +66,7 @@ def _print_table(
     for row in rows:
         tries.setdefault((Cell.from_key(row["cell_key"]), row["operation"]), []).append(row)
     lines = _sorted(tries, figures, operations, study)
-    names, places, alike = differing_columns(cell for cell, _ in lines)
+    names, places, alike = differing_columns((cell for cell, _ in lines), {study.name: study})
     metrics, shown = metrics_of(study), {name: _shown(study, name) for name in operations}
     ranking = [metrics[shown[operation][0]] for _, operation in lines]
     seconds = [metrics[shown[operation][-1]] for _, operation in lines]

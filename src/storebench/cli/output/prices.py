@@ -9,16 +9,16 @@ from rich.console import Console
 
 from storebench.answers.units import NOTHING, column
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.results.forecast.price import COVERS, Price
 from storebench.study.cell import Cell
 
 
-def print_prices(console: Console, prices: Iterable[Price], currency: str) -> None:
+def print_prices(console: Console, prices: Iterable[Price], currency: str, studies: Studies) -> None:
     """Print a table for each group of COVERS, with a line for each cell's operation."""
     for (cover, per), group in itertools.groupby(prices, key=lambda price: (price.figures_cover, price.per)):
         group_prices = list(group)
-        names, places = places_of(Cell.from_key(price.cell_key) for price in group_prices)
+        names, places = places_of((Cell.from_key(price.cell_key) for price in group_prices), studies)
         figures = [
             column([getattr(price, name) for price in group_prices], [""] * len(group_prices))
             for name in ("cpu_hours", "memory_gib_hours", "cost")

@@ -19,6 +19,7 @@ from storebench.results.ranking.exclusion import Measured
 from storebench.results.ranking.rank import Against, Ranking
 from storebench.results.statistics.intervals import CONFIDENCE, Summary
 from storebench.results.statistics.verdicts import TEST
+from storebench.study.record import StudyRecord
 
 FIGURES = [Column("median", number=True), Column("interval", number=True), Column("n", number=True)]
 FIGURES += [Column("runs", number=True, needed=False)]
@@ -90,7 +91,7 @@ def _heading(ranking: Ranking) -> list[str]:
 
 
 def _print_lines(console: Console, ranking: Ranking) -> None:
-    names, places = _places([line.measured for line in ranking.lines])
+    names, places = _places([line.measured for line in ranking.lines], ranking.study)
     figures = _writer(ranking)
     shared = Counter(line.place for line in ranking.lines)
     against = [
@@ -127,7 +128,7 @@ def _compared(against: Against | None, ranking: Ranking) -> tuple[str, str, str]
 
 def _print_excluded(console: Console, ranking: Ranking) -> None:
     cells = [cell.measured for cell in ranking.excluded]
-    names, places = _places(cells)
+    names, places = _places(cells, ranking.study)
     figures = _writer(ranking)
     print_listing(
         console,
@@ -164,9 +165,9 @@ def _interval(summary: Summary, figures: Figures) -> str:
     return NOTHING if interval is None else figures.interval(interval.low, interval.high, summary.median)
 
 
-def _places(measured_cells: Sequence[Measured]) -> tuple[list[Column], list[list[str]]]:
+def _places(measured_cells: Sequence[Measured], study: StudyRecord) -> tuple[list[Column], list[list[str]]]:
     """Return the columns in which the cells differ, and each cell's values. The heading has the dataset."""
-    names, places = places_of(measured.cell for measured in measured_cells)
+    names, places = places_of((measured.cell for measured in measured_cells), {study.name: study})
     kept = [n for n, name in enumerate(names) if name.heading not in ("rows", "seed")]
     return [names[n] for n in kept], [[place[n] for n in kept] for place in places]
 

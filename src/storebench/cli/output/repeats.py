@@ -6,17 +6,17 @@ from rich.console import Console
 
 from storebench.answers.units import NOTHING
 from storebench.cli.output.listing import Column, print_listing
-from storebench.cli.output.table import places_of
+from storebench.cli.output.table import Studies, places_of
 from storebench.results.comparison.repeats import Plan
 from storebench.results.statistics.power import MOST_UNITS, POWER
 from storebench.study.cell import Cell
 
 
-def print_plan(console: Console, plan: Plan) -> None:
+def print_plan(console: Console, plan: Plan, studies: Studies) -> None:
     """Print a line for each cell and operation, and the plan."""
     # For two cells, only the operations differ
     keys = [cell.cell for cell in plan.cells]
-    names, places = places_of(map(Cell.from_key, keys)) if all(keys) else ([], [[] for _ in keys])
+    names, places = places_of(map(Cell.from_key, keys), studies) if all(keys) else ([], [[] for _ in keys])
     figures = (f"measured {plan.units}", "noise", f"needed {plan.units}")
     print_listing(
         console,

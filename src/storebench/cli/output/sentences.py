@@ -182,10 +182,15 @@ def _difference(a: Figure, b: Figure, group: Iterable[Figure]) -> str:
 
 
 def sentences(
-    rows: Sequence[Row], figures: Sequence[Figure], larger: Larger | None, results: str, ranking: str
+    rows: Sequence[Row],
+    figures: Sequence[Figure],
+    study: StudyRecord,
+    larger: Larger | None,
+    results: str,
+    ranking: str,
 ) -> list[str]:
     """Return at most five sentences about a run. `results`, `ranking`: the commands that list its attempts and its ranking."""
-    lines = [_excluded(rows, results), _certainty(figures), _pairs(figures, larger, ranking)]
+    lines = [_excluded(rows, results), _certainty(figures, study), _pairs(figures, larger, ranking)]
     lines += [_not_judged(rows), _limits(rows)]
     return [line for line in lines if line]
 
@@ -203,7 +208,7 @@ def _excluded(rows: Sequence[Row], results: str) -> str:
     return f"{number}{', for example' if more else ':'} {named}{more}."
 
 
-def _certainty(figures: Sequence[Figure]) -> str:
+def _certainty(figures: Sequence[Figure], study: StudyRecord) -> str:
     """Say which cells are the best, if intervals show the order, or else that there are no intervals."""
     most = max((figure.summary.n for figure in figures), default=0)
     if most == 1:
@@ -216,7 +221,7 @@ def _certainty(figures: Sequence[Figure]) -> str:
         )
     groups, lists = _groups(figures), _compared(figures)
     alike = Counter((figure.group, figure.guarantee) for group in groups for figure in group)
-    where = where_of(list(dict.fromkeys(figure.cell for figure in figures)))
+    where = where_of(list(dict.fromkeys(figure.cell for figure in figures)), study)
     best = [
         f"{_name(members[0])}{where[members[0].cell]}{_guarantee_text(members[0], groups)}"
         for members in lists
@@ -310,9 +315,9 @@ def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def where_of(cells: Sequence[Cell]) -> dict[Cell, str]:
+def where_of(cells: Sequence[Cell], study: StudyRecord) -> dict[Cell, str]:
     """Return for each cell, in brackets, the values that distinguish it from other cells of its store."""
-    names, places, _ = differing_columns(cells)
+    names, places, _ = differing_columns(cells, {study.name: study})
     texts_of_cells: dict[Cell, str] = {}
     for cell, place in zip(cells, places, strict=True):
         texts = {name.heading: text for name, text in zip(names, place, strict=True) if text != NOTHING}

@@ -13,10 +13,9 @@ from storebench.results.database.queries import superseded
 from storebench.study.cell import Cell
 from storebench.study.model import unit_of
 from storebench.study.record import StudyRecord
-from storebench.study.reserved import PODS
-from storebench.study.several_pods import UNDIVIDED
 
 Rows = Sequence[Mapping[str, Any]]
+Studies = Mapping[str, StudyRecord]  # the records of studies, by the study's name
 
 DATASET = ("rows", "seed")  # columns after the axes
 ATTEMPT = [Column("repeat"), Column("operation"), Column("status")]
@@ -35,13 +34,13 @@ RUN += [Column("study"), Column("stores", prose=True), Column("rows", number=Tru
 RUN += [Column("reason", prose=True), Column("finished", needed=False)]
 
 
-def print_results(console: Console, rows: Rows, studies: Mapping[str, StudyRecord]) -> None:
+def print_results(console: Console, rows: Rows, studies: Studies) -> None:
     """Print a line for each attempt, with the columns that most users look at first. Each figure has its unit (`storebench.answers.units`).
 
     Memory and CPU include the pods that an attempt has started, and name their cover: a client without its server, or the engine itself.
     CSV, JSON and SQL have all other columns. `studies`: the records of the rows' studies.
     """
-    names, places = places_of(Cell.from_key(row["cell_key"]) for row in rows)
+    names, places = places_of((Cell.from_key(row["cell_key"]) for row in rows), studies)
     ranking = {row["metric"] for row in rows}
     one_metric = len(ranking) == 1
     measured = [
@@ -105,7 +104,7 @@ def _column(rows: Rows, name: str, unit: str) -> list[str]:
     return column([row[name] for row in rows], [unit] * len(rows))
 
 
-def _others(rows: Rows, studies: Mapping[str, StudyRecord]) -> list[str]:
+def _others(rows: Rows, studies: Studies) -> list[str]:
     """Return the metrics that do not rank the attempts, in the study's order, or by name for an unknown study; empty for several
     studies."""
     names = {row["study"] for row in rows}
@@ -118,9 +117,13 @@ def _others(rows: Rows, studies: Mapping[str, StudyRecord]) -> list[str]:
     return [name for name in order if name in reported]
 
 
-def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns in which cells differ, and each cell's texts in these columns."""
-    values_of_cells: list[dict[str, str]] = [
+def places_of(cells: Iterable[Cell], studies: Studies) -> tuple[list[Column], list[list[str]]]:
+    """Return a column for each value that a cell's key names, and each cell's texts in these columns.
+
+    A cell whose key does not name an axis has the axis's implied value; NOTHING if the axis does not apply, or for an unknown study.
+    """
+    cells = list(cells)
+    named: list[dict[str, str]] = [
         {
             "study": cell.study,
             "store": cell.store,
@@ -131,29 +134,29 @@ def places_of(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]]]:
         }
         for cell in cells
     ]
-    names = list(dict.fromkeys(name for values in values_of_cells for name in values))
-    if PODS in names:  # a cell that does not name its pods has one
-        for values in values_of_cells:
-            values.setdefault(PODS, UNDIVIDED)
+    names = list(dict.fromkeys(name for values in named for name in values))
     names = [*(name for name in names if name not in DATASET), *DATASET]
-    if len({values["study"] for values in values_of_cells}) < 2:
+    if len({values["study"] for values in named}) < 2:
         names = [name for name in names if name != "study"]
-    return [Column(name, number=name in DATASET) for name in names], [
-        [values.get(name, NOTHING) for name in names] for values in values_of_cells
-    ]
+    places = []
+    for cell, values in zip(cells, named, strict=True):
+        study = studies.get(cell.study)
+        all_values = {**study.values_of(cell), **values} if study else values
+        places.append([all_values.get(name, NOTHING) for name in names])
+    return [Column(name, number=name in DATASET) for name in names], places
 
 
-def differing_columns(cells: Iterable[Cell]) -> tuple[list[Column], list[list[str]], str]:
+def differing_columns(cells: Iterable[Cell], studies: Studies) -> tuple[list[Column], list[list[str]], str]:
     """Return the columns in which cells differ, each cell's values there, and a text of the values that all cells share.
 
-    A cell that does not name an axis differs from the cells of its store that do: its value is the axis's implied value.
+    A cell without a value on an axis differs from the cells of its store that have a value, but not from cells of other stores.
     """
     cells = list(cells)
-    names, places = places_of(cells)
+    names, places = places_of(cells, studies)
     values = []
     for n in range(len(names)):
-        naming = {cell.store for cell, place in zip(cells, places, strict=True) if place[n] != NOTHING}
-        shown = [place[n] for cell, place in zip(cells, places, strict=True) if cell.store in naming]
+        with_value = {cell.store for cell, place in zip(cells, places, strict=True) if place[n] != NOTHING}
+        shown = [place[n] for cell, place in zip(cells, places, strict=True) if cell.store in with_value]
         values.append(dict.fromkeys(shown))
     differing = [n for n, distinct in enumerate(values) if len(distinct) > 1]
     alike = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rich.console import Console
 
@@ -59,9 +58,7 @@ def _values(rows: Sequence[Row], metric: str) -> list[float]:
 def _print_table(console: Console, table: Table, lines: Sequence[Sequence[Row]], study: StudyRecord) -> None:
     metrics = metrics_of(study)
     cells = [Cell.from_key(group[0]["cell_key"]) for group in lines]
-    # with the values that keys of cells imply, such as the value of an axis that is newer than the cell
-    named = [replace(cell, axes=tuple(study.values_of(cell).items())) for cell in cells]
-    names, places = places_of(named)
+    names, places = places_of(cells, {study.name: study})
     kept = [
         n
         for n, name in enumerate(names)

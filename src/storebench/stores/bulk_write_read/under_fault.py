@@ -84,7 +84,7 @@ class WriteUnderFault:
         return Batch(len(batch), sent_s - began_s, time.monotonic() - began_s, again)
 
     def heal(self) -> None:
-        """Wait until the store answers after the fault. Raises FaultFailed, or the error of a store that has not healed."""
+        """Wait until the store answers after the fault. Raises FaultFailed, and StoreUnreachable for a store that has not healed."""
         with self._attempt.phase("heal"):
             self._attempt.fault.answer(self._answer, StorebenchError)
 
@@ -105,11 +105,10 @@ class WriteUnderFault:
         said = self._reported(attempt.fault.happened().since(self._began_s))
         whole = attempt.fault.caught_up(attempt)
         found = _compared(store, manifest)
-        attempt.metric("lost_acknowledged", found.lost)
-        attempt.metric("doubled", found.doubled)
-        judged = (
-            attempt.fault.judged(found.lost, found.doubled, self._promise, "rows", may_double=True) + whole
+        judged = attempt.fault.judge(
+            attempt, found.lost, found.doubled, self._promise, "rows", may_double=True
         )
+        judged += whole
         if found.first_lost is not None:
             judged += f"; the first lost row is of batch {self._number_of(found.first_lost)}"
         return (

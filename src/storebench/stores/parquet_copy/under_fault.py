@@ -34,7 +34,7 @@ class CopyUnderFault:
         """Record the figures of the fault, and compare the copied rows with the generated rows. Return the text of the verification.
 
         `read_back`: adds the rows of all copied files to a checksum; called again if a file cannot be read yet. Raises FaultFailed,
-        BrokenPromise, and VerificationFailed for rows that nobody has generated.
+        StoreUnreachable for a file that stays unreadable, BrokenPromise, and VerificationFailed for rows that nobody has generated.
         """
         attempt = self._attempt
         fault = attempt.fault.happened().since(self._began_s)
@@ -45,9 +45,7 @@ class CopyUnderFault:
             lambda: read_back(RowHashes(rows.record_bytes)), (StoreRefused, StoreUnreachable)
         )
         found = compare_rows(expected.hashes, copied.hashes)
-        attempt.metric("lost_acknowledged", found.lost)
-        attempt.metric("doubled", found.doubled)
-        judged = attempt.fault.judged(found.lost, found.doubled, self._promise, "rows") + whole
+        judged = attempt.fault.judge(attempt, found.lost, found.doubled, self._promise, "rows") + whole
         ended_s = self._ended_s - self._began_s
         return (
             f"{found.kept:,} of {found.rows:,} rows are there; {fault.said}, and the copy ended {ended_s - fault.began_s:.1f} s after the begin"

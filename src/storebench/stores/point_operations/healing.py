@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from itertools import count
 from typing import TYPE_CHECKING
 
 from storebench.errors import StorebenchError, StoreUnreachable
@@ -13,45 +13,39 @@ if TYPE_CHECKING:
     from storebench.attempt.run import Attempt
     from storebench.stores.point_operations.base import PointStore
 
-HEALED_WITHIN_S = 120.0
-PAUSE_S = 0.2  # seconds between two probes
-MOST_PROBES = 10_000
+MOST_PROBES = 10_000  # of an operation, so that the probes of two operations differ
 
 
-def wait_until_answers(store: PointStore, seed: int) -> None:
-    """Wait until the store answers a read from all copies and a write at the asked consistency. The write is of a new probe.
+def wait_until_answers(store: PointStore, attempt: Attempt) -> None:
+    """Wait until the store answers a read from all copies and a write at the asked consistency. Each try writes a new probe.
 
-    Raises StoreUnreachable after HEALED_WITHIN_S.
+    Raises FaultFailed, StoreUnreachable for a store that has not healed, and an error that is no answer of the store.
     """
-    first = PROBE + store.operations.index(store.operation) * MOST_PROBES
-    until_s = time.monotonic() + HEALED_WITHIN_S
-    for probe in range(first, first + MOST_PROBES):
+    seed = attempt.spec.seed
+    probes = count(PROBE + store.operations.index(store.operation) * MOST_PROBES)
+
+    def read_and_write() -> None:
         try:
             store.get_from_all(entity(seed, 0).id)
-            store.insert(entity(seed, probe))
-            return
+            store.insert(entity(seed, next(probes)))
+        except StorebenchError:
+            raise
         except Exception as error:
-            if not isinstance(error, StorebenchError):
-                store.outcome(error)  # raises an error that is no answer of the store
-            if time.monotonic() > until_s:
-                raise StoreUnreachable(
-                    f"The store did not answer a read and a write within {HEALED_WITHIN_S:.0f} s after the fault: {error}"
-                ) from error
-        time.sleep(PAUSE_S)
+            store.outcome(error)  # raises an error that is no answer of the store
+            raise StoreUnreachable(f"a read and a write failed: {type(error).__name__}: {error}") from error
+
+    attempt.fault.answer(read_and_write, StorebenchError)
 
 
 def check_healed(store: PointStore, attempt: Attempt, written: Written, promise: str | None) -> str:
     """Compare the whole table with the acknowledged writes after a fault, and record how many are lost or doubled. Return a sentence.
 
-    `promise`: of `Store.promise`. Raises BrokenPromise, and VerificationFailed for an entity that nobody has
-    written and for wrong fields.
+    `promise`: of `Store.promise`. Raises the errors of `wait_until_answers`, BrokenPromise, and VerificationFailed for an entity that
+    nobody has written and for wrong fields.
     """
-    seed = attempt.spec.seed
     whole = attempt.fault.caught_up(attempt)
-    wait_until_answers(store, seed)
-    found = compare_table(store.scan(), seed, written)
-    attempt.metric("lost_acknowledged", found.lost)
-    attempt.metric("doubled", found.doubled)
-    said = attempt.fault.judged(found.lost, found.doubled, promise) + whole
+    wait_until_answers(store, attempt)
+    found = compare_table(store.scan(), attempt.spec.seed, written)
+    said = attempt.fault.judge(attempt, found.lost, found.doubled, promise) + whole
     kept = found.acknowledged - found.lost
     return f"{kept:,} acknowledged entities are there with all their fields{found.unsure_text}; {store.scanned_by()}; {said}"

@@ -9,7 +9,7 @@ from storebench.attempt import fault
 from storebench.attempt.fault import Happened, Injection
 from storebench.attempt.spec import AttemptSpec
 from storebench.connection import Connection
-from storebench.errors import BrokenPromise, FaultFailed, StoreRefused, VerificationFailed
+from storebench.errors import BrokenPromise, FaultFailed, StoreRefused, StoreUnreachable, VerificationFailed
 from storebench.servers.fault import Fault
 from storebench.stores.file_servers import file_server
 from storebench.stores.parquet_copy.hdfs import Hdfs
@@ -105,7 +105,7 @@ def test_a_copy_that_ends_before_its_fault_says_so(copy, rows):
 
 def test_a_file_that_stays_unreadable_fails(copy, rows, monkeypatch):
     monkeypatch.setattr(fault, "HEALED_WITHIN_S", 0.1)
-    with pytest.raises(StoreRefused, match="no place yet"):
+    with pytest.raises(StoreUnreachable, match=r"did not work again .*: a block has no place yet"):
         copy(rows, refusals=3)
 
 
