@@ -35,7 +35,7 @@ type effect struct {
 // caused is the answer after a fault. The seconds count from the receipt of the request.
 type caused struct {
 	BeganAfter  float64 `json:"began_after_s"` // the signal is sent, the server is cut off, the disk is full, or the command starts
-	EndedAfter  float64 `json:"ended_after_s"` // the server is started, continued or joined, the disk has space, or the command ends
+	EndedAfter  float64 `json:"ended_after_s"` // the server is started, continued or reconnected, the disk has space, or the command ends
 	ReadyAfter  float64 `json:"ready_after_s"` // the server answers
 	BeganAt     string  `json:"began_at"`
 	EndedAt     string  `json:"ended_at"`

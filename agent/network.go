@@ -15,14 +15,14 @@ import (
 
 const (
 	// An abstract socket: only programs of the same pod can connect, and no file remains.
-	networkSocket = "@storebench-network"
-	networkWithin = 10 * time.Second // for the answer of `agent network`
-	cutPriority   = 100              // of the first rule of a partition
-	cutTable      = 9110             // of the route that discards packets
-	localTable    = 255              // the kernel's own tables
-	mainTable     = 254
-	answerCut     = "cut"
-	answerJoined  = "joined"
+	networkSocket     = "@storebench-network"
+	networkWithin     = 10 * time.Second // for the answer of `agent network`
+	cutPriority       = 100              // of the first rule of a partition
+	cutTable          = 9110             // of the route that discards packets
+	localTable        = 255              // the kernel's own tables
+	mainTable         = 254
+	answerCut         = "cut"
+	answerReconnected = "reconnected"
 )
 
 var families = []byte{syscall.AF_INET, syscall.AF_INET6}
@@ -64,7 +64,7 @@ func cut(port int) error {
 	if err == nil {
 		return nil
 	}
-	return firstError(fmt.Errorf("the rules of routing cannot be changed: %w", err), join(port))
+	return firstError(fmt.Errorf("the rules of routing cannot be changed: %w", err), reconnect(port))
 }
 
 func cutFamily(family byte, port int) error {
@@ -88,8 +88,8 @@ func cutFamily(family byte, port int) error {
 	return nil
 }
 
-// join removes the rules of a partition, also if only some of them exist.
-func join(port int) error {
+// reconnect removes the rules of a partition, also if only some of them exist.
+func reconnect(port int) error {
 	var failed error
 	unless := func(harmless syscall.Errno, err error) {
 		if !errors.Is(err, harmless) && !errors.Is(err, syscall.EAFNOSUPPORT) {
@@ -122,7 +122,7 @@ func join(port int) error {
 func runNetwork(agentPort string) int {
 	port, err := parsePort(agentPort)
 	if err == nil {
-		err = join(port) // a killed program leaves its rules behind
+		err = reconnect(port) // a killed program leaves its rules behind
 	}
 	if err != nil {
 		say("%v", err)
@@ -167,16 +167,16 @@ func hold(client net.Conn, port int, over <-chan struct{}) {
 	case <-left:
 	case <-over:
 	}
-	if err := join(port); err != nil {
+	if err := reconnect(port); err != nil {
 		say("%v", err)
 		fmt.Fprintln(client, err)
 		return
 	}
-	fmt.Fprintln(client, answerJoined)
+	fmt.Fprintln(client, answerReconnected)
 }
 
-// partition cuts the pod off from all others, and joins it when the fault's time is over or the container gets TERM. If this agent ends, the
-// kernel closes its connection, and the program at the other end joins the pod.
+// partition cuts the pod off from all others, and reconnects it when the fault's time is over or the container gets TERM. If this agent ends, the
+// kernel closes its connection, and the program at the other end reconnects the pod.
 func (a *api) partition(asked fault) (done effect, err error) {
 	if _, err = a.server.running(); err != nil {
 		return done, err
@@ -194,19 +194,19 @@ func (a *api) partition(asked fault) (done effect, err error) {
 	}
 	done.began = time.Now()
 	network.SetReadDeadline(time.Time{})
-	joined := make(chan error, 1)
-	go func() { joined <- expect(answers, answerJoined) }()
+	reconnected := make(chan error, 1)
+	go func() { reconnected <- expect(answers, answerReconnected) }()
 	timer := time.NewTimer(asked.duration())
 	defer timer.Stop()
 	select {
-	case err = <-joined:
+	case err = <-reconnected:
 		return done, firstError(err, failure("the partition has ended early", "the program `agent network` was told to end"))
 	case <-a.server.leaving:
 	case <-timer.C:
 	}
 	network.SetReadDeadline(time.Now().Add(networkWithin))
 	network.(*net.UnixConn).CloseWrite()
-	err = <-joined
+	err = <-reconnected
 	done.ended = time.Now()
 	return done, err
 }

@@ -171,19 +171,19 @@ func testPartition(t *testing.T) {
 		t.Error("the killed program has left no rule behind")
 	}
 	second := network()
-	wait(t, "the next `agent network` has joined the pod", isWhole)
+	wait(t, "the next `agent network` has reconnected the pod", isWhole)
 
 	go cutFor(3600)
 	wait(t, "the server is cut off a third time", isCut)
 	second.Process.Signal(syscall.SIGTERM)
 	second.Wait()
-	wait(t, "`agent network` has joined the pod at its end", isWhole)
+	wait(t, "`agent network` has reconnected the pod at its end", isWhole)
 
 	network()
 	go cutFor(3600)
 	wait(t, "the server is cut off a fourth time", isCut)
 	agent.Process.Kill()
-	wait(t, "the pod is joined after the agent's end", func() bool { return rules() == before })
+	wait(t, "the pod is reconnected after the agent's end", func() bool { return rules() == before })
 }
 
 func start(t *testing.T, command *exec.Cmd, namespaces uintptr) *exec.Cmd {
