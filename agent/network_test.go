@@ -224,7 +224,7 @@ func answers(connection net.Conn, within time.Duration) bool {
 	return err == nil && count > 0
 }
 
-// cutFor asks the pod's agent for a partition of so many seconds, and returns the agent's answer.
+// cutFor asks the pod's agent for a partition of this many seconds, and returns the agent's answer.
 func cutFor(seconds int) string {
 	body := fmt.Sprintf(`{"fault": "partition", "for_s": %d}`, seconds)
 	request, err := http.NewRequest("POST", "http://10.9.0.2:"+agentPort+"/v1/fault", bytes.NewBufferString(body))

@@ -1,4 +1,4 @@
-"""Which pods of a topology get the container that may cut them off, and with which rights."""
+"""Test which pods of a topology get the container that cuts them off, and with which rights."""
 
 import pytest
 from kubernetes.utils.quantity import parse_quantity

@@ -1,4 +1,4 @@
-"""What the stores of bulk writes guarantee under a fault, how they send a batch again, and which cells have a fault."""
+"""Test the guarantees of bulk stores under a fault, how a store sends a batch again, and which cells have a fault."""
 
 from types import SimpleNamespace
 
