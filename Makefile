@@ -312,7 +312,7 @@ bench-shells: up ## Compare the times of the study queries with psql and DuckDB'
 
 .PHONY: bench-grid
 bench-grid: up ## Measure a run of 1,000 cells: its plan, its first and last cells, and its cost to Airflow (about 2 hours, or MINUTES)
-	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE ROWS MINUTES)
+	@$(WITH_STACK) $(VENV)/bin/python -m bench.grid $(call options,CELLS EDGE REPEATS ROWS MINUTES)
 
 # The next two targets need no stack.
 .PHONY: bench-load

@@ -1,7 +1,9 @@
 """Measure a grid of many cells: the cost of its plan, the speed of the first and the last cells, and its data in Airflow.
 
-The grid is a run of the `null` store with many batch sizes, on all nodes of the embedded stack: `make bench-grid`. `MINUTES=20` stops the run
-after this time and measures the cells that have ended: the cost of planning 10,000 cells needs no day of measuring them.
+The grid is a run of the `null` store with many batch sizes, on all nodes of the embedded stack: `make bench-grid`. `REPEATS=10` measures a tenth
+of the batch sizes ten times each. Airflow's scheduler and API server decode the run's parameters once for each task of the run, so
+their length matters: a thousand batch sizes are a long list. `MINUTES=20` stops the run after this time and measures the cells that have
+ended: the cost of planning 10,000 cells needs no day of measuring them.
 """
 
 from __future__ import annotations
@@ -138,16 +140,16 @@ def spans(
     tasks: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], order: Sequence[Turn]
 ) -> list[Span]:
     """Return the times of the run's ended cells in the order of their starts."""
-    pods_s: dict[str, float] = defaultdict(float)
+    pods_s: dict[tuple[str, int], float] = defaultdict(float)
     for row in rows:
-        pods_s[row["cell_key"]] += row["total_s"]
+        pods_s[row["cell_key"], row["repeat"]] += row["total_s"]
     measured_spans = []
     for pool in map(NodePool, {turn.node_pool for turn in order}):
         turns = [turn for turn in order if turn.node_pool == pool.name]
         began = {
             task["map_index"]: datetime.fromisoformat(task["start_date"])
             for task in tasks
-            if task["task_id"] == f"{pool.group}.write"
+            if task["task_id"] == f"{pool.group}.write" and task["start_date"]
         }
         ended = {
             task["map_index"]: datetime.fromisoformat(task["end_date"])
@@ -155,11 +157,12 @@ def spans(
             if task["task_id"] == f"{pool.group}.drop" and task["end_date"]
         }
         for index, turn in enumerate(turns):
-            if turn.cell.key not in pods_s or index not in ended:
+            key = (turn.cell.key, turn.repeat)
+            if key not in pods_s or index not in ended:
                 continue  # the run was stopped before or in this cell
             next_at = began.get(index + 1) or ended[index]
             cell_s = (next_at - began[index]).total_seconds()
-            measured_spans.append(Span(began[index], cell_s, cell_s - pods_s[turn.cell.key]))
+            measured_spans.append(Span(began[index], cell_s, cell_s - pods_s[key]))
     return sorted(measured_spans, key=lambda span: span.started_at)
 
 
@@ -215,18 +218,25 @@ def progress(every: int) -> Callable[[str], None]:
 @click.option(
     "--edge", type=click.IntRange(1), default=50, show_default=True, help="Cells at each end to compare."
 )
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Repeats of each batch size, each a cell of the grid.",
+)
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of the dataset.")
 @click.option(
     "--minutes",
     type=click.FloatRange(min=1),
     help="Stop the run after this time, and measure the ended cells.",
 )
-def main(cells: int, edge: int, rows: int, minutes: float | None) -> None:
+def main(cells: int, edge: int, repeats: int, rows: int, minutes: float | None) -> None:
     """Measure a run of many cells of the null store: plan, seconds per cell at its beginning and end, memory, databases."""
     console = Console(width=110, highlight=False)
     airflow = Airflow(*airflow_login())
     stores = [f"{STORE}@{pool.name}" if pool.name else STORE for pool in node_pools()]
-    batches = [str(size) for size in range(1, cells // len(stores) + 1)]
+    batches = [str(size) for size in range(1, cells // len(stores) // repeats + 1)]
     if len(batches) > rows:  # larger batches are no separate cells
         raise click.UsageError(f"{len(batches):,} batch sizes need as many rows: --rows {len(batches)}")
     asked: dict[str, Any] = {"rows": rows, "seed": 42, "stores": stores, "clients": [CLIENT]}
@@ -236,8 +246,8 @@ def main(cells: int, edge: int, rows: int, minutes: float | None) -> None:
 
     before_mb, before_cpu_s = database_mb(), {name: cpu_s(name) for name in WATCHED}
     with sampled() as memory:
-        run = airflow.trigger(STUDY, {**asked, "batch": batches})
-        console.print(f"run {run}: {len(batches) * len(stores):,} cells on {len(stores)} nodes")
+        run = airflow.trigger(STUDY, {**asked, "batch": batches, "repeats": repeats})
+        console.print(f"run {run}: {len(batches) * len(stores) * repeats:,} cells on {len(stores)} nodes")
         state = follow(airflow, run, max(1, cells // 20), minutes)
     if state not in ("success", "stopped"):
         raise click.ClickException(f"run {run} ended as {state}")

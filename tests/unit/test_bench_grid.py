@@ -9,6 +9,7 @@ ONE, TWO, OTHER = (
     Turn(cell(store, batch=size), 1, None, pool)
     for store, size, pool in (("null", "1", ""), ("null", "2", ""), ("null@b", "1", "b"))
 )
+AGAIN = Turn(ONE.cell, 2)
 
 
 def at(seconds):
@@ -25,13 +26,19 @@ def test_a_cell_lasts_until_the_next_one_of_its_nodes_begins_and_the_last_until_
         *(task("cell.write", 0, 0, 3), task("cell.drop", 0, 6, 7)),
         *(task("cell.write", 1, 8, 10), task("cell.drop", 1, 17, 18)),
         *(task("cell_b.write", 0, 4, 5), task("cell_b.drop", 0, 8, 9)),
+        *(task("cell.write", 2, 20, 22), task("cell.drop", 2, 24, 25)),
+        {"task_id": "cell.write", "map_index": 3, "start_date": None, "end_date": None},
     ]
-    rows = [{"cell_key": turn.cell.key, "total_s": 1.0} for turn in (ONE, ONE, TWO, OTHER)]
-    found = spans(tasks, rows, [ONE, OTHER, TWO])
+    rows = [
+        {"cell_key": turn.cell.key, "repeat": turn.repeat, "total_s": 1.0}
+        for turn in (ONE, ONE, TWO, OTHER, AGAIN)
+    ]
+    found = spans(tasks, rows, [ONE, OTHER, TWO, AGAIN, Turn(TWO.cell, 2)])
     assert [(span.started_at, span.whole_s, span.outside_s) for span in found] == [
         (at(0), 8, 6),
         (at(4), 5, 4),
-        (at(8), 10, 9),
+        (at(8), 12, 11),
+        (at(20), 5, 4),
     ]
 
 
