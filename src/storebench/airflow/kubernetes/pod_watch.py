@@ -18,7 +18,7 @@ class PodWatch:
     """A thread that keeps the newest state of a pod. Begins at once, and ends with the pod's removal."""
 
     def __init__(self, client: CoreV1Api, pod: k8s.V1Pod) -> None:
-        self._client, self._pod, self._newest = client, pod, pod
+        self._api, self._pod, self._newest = client, pod, pod
         self._thread = Thread(target=self._follow, name="pod-watch", daemon=True)
         self._thread.start()
 
@@ -31,7 +31,7 @@ class PodWatch:
         name, namespace = self._pod.metadata.name, self._pod.metadata.namespace
         with suppress(ApiException, HTTPError):  # then the row of an evicted pod lacks the reason
             for event in Watch().stream(
-                self._client.list_namespaced_pod, namespace, field_selector=f"metadata.name={name}"
+                self._api.list_namespaced_pod, namespace, field_selector=f"metadata.name={name}"
             ):
                 self._newest = event["object"]
                 if event["type"] == "DELETED":
