@@ -3,7 +3,7 @@ fail.
 """
 
 import copy
-import time
+import threading
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -60,6 +60,7 @@ class Cluster:
         self.created_at = START
         self.sidecar = False  # a container before the pod's own, that goes on when this one has ended
         self.evicted: dict = {}  # the last states of removed pods
+        self.has_evicted = threading.Event()
         self.started: list = []  # the names of all pods there ever were
         self.secrets: dict = {}
         self.claims: dict = {}
@@ -139,11 +140,10 @@ class Cluster:
         return k8s.V1PodList(items=[self._look(name) for name in found])
 
     def watched(self, question, namespace, field_selector):
-        """Return the events of the pods that this cluster has evicted."""
+        """Return the events of a pod as soon as the cluster has evicted pods."""
         assert question == self.list_namespaced_pod
         name = field_selector.removeprefix("metadata.name=")
-        while name in self.pods:
-            time.sleep(0.001)
+        self.has_evicted.wait(5)
         return [{"type": "DELETED", "object": self.evicted[name]}] if name in self.evicted else []
 
     def delete_namespaced_pod(self, name, namespace, **_):

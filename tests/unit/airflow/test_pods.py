@@ -115,6 +115,7 @@ def test_a_pod_that_was_evicted_and_is_gone_has_its_node_and_the_reason(cluster,
             for pod in cluster.pods.values():
                 pod.status.conditions = [evicted]
             cluster.evicted, cluster.pods = cluster.pods, {}
+            cluster.has_evicted.set()
 
     cluster.fails = fails
     with pytest.raises(AirflowFailException):
