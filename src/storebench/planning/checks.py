@@ -19,6 +19,9 @@ EMBEDDED = "STOREBENCH_EMBEDDED"
 COMPOSE = "compose"  # in that variable: the cluster of Docker Compose, which no run starts
 # The disk space that a run needs, divided by the dataset's size: the dataset, and a store's copy with indexes and journals.
 DISK_FACTOR = 4
+MANY_TURNS = (
+    2_000  # of a run: with more turns, Airflow's scheduler is noticeably slow (measured by bench/grid.py)
+)
 
 
 def embedded_parts() -> frozenset[str]:
@@ -74,6 +77,19 @@ def text_of_several_pods(study: Study, cells: Collection[Cell], params: RunParam
     return (
         f"{divided:,} of {len(cells):,} cells divide operations among up to {most} pods. All pods of an operation run at the same time, so the"
         f" nodes need {most} x {params['pod_cpu']} CPU and {most} x {params['pod_memory']} memory"
+    )
+
+
+def text_of_length(turns: int) -> str:
+    """Return a warning of a run with more than MANY_TURNS turns; empty for fewer turns.
+
+    Airflow's scheduler loads all tasks of the run, each with the run's parameters, before it starts the next task.
+    """
+    if turns <= MANY_TURNS:
+        return ""
+    return (
+        f"This run has {turns:,} turns, more than {MANY_TURNS:,}: Airflow's scheduler will need seconds before each task. Several runs of about"
+        " 1,000 turns each are faster (docs/operating.md: What breaks first)"
     )
 
 

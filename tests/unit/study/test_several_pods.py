@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storebench.errors import SpecError
-from storebench.planning.checks import text_of_several_pods
+from storebench.planning.checks import MANY_TURNS, text_of_length, text_of_several_pods
 from storebench.study import grid as grids
 from storebench.study.cell import Cell
 from storebench.study.model import Axis, Metric, Operation
@@ -171,3 +171,8 @@ def test_the_plan_says_what_the_nodes_need():
     assert text.startswith("2 of 3 cells divide operations among up to 4 pods.")
     assert text.endswith("4 x 500m CPU and 4 x 2Gi memory")
     assert text_of_several_pods(DIVIDED, cells(pods=("1",)).cells, params) == ""
+
+
+def test_the_plan_warns_of_more_turns_than_airflows_scheduler_can_handle_well():
+    assert text_of_length(MANY_TURNS) == ""
+    assert text_of_length(10_000).startswith("This run has 10,000 turns, more than 2,000:")

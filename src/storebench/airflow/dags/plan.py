@@ -16,7 +16,7 @@ from storebench.airflow.kubernetes import secrets
 from storebench.airflow.operators.run_end import airflow_id
 from storebench.airflow.servers import provision
 from storebench.errors import SpecError, StorebenchError
-from storebench.planning.checks import not_addressed, not_held, text_of_several_pods
+from storebench.planning.checks import not_addressed, not_held, text_of_length, text_of_several_pods
 from storebench.planning.draft import draft_of
 from storebench.planning.faults import check_faults
 from storebench.planning.node_pools import DEFAULT, NodePool, node_pool_of
@@ -128,8 +128,9 @@ def _plan_of(
     if order:
         may_end = params["precision_percent"] is not None or params["budget_min"] is not None
         lines = [f"Cells: {len(draft.repeats)}. {expected}{'. The run may end earlier' if may_end else ''}"]
-        if needs := text_of_several_pods(study, draft.repeats, params):
-            lines.append(needs)
+        lines += filter(
+            None, [text_of_several_pods(study, draft.repeats, params), text_of_length(len(order))]
+        )
         if ask:
             ask(expected.seconds, lines)
         print(*lines, f"The order of the cells has the seed {draft.order_seed}", sep="\n")
