@@ -223,7 +223,7 @@ def progress(every: int) -> Callable[[str], None]:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Repeats of each batch size, each a cell of the grid.",
+    help="Repeats of each batch size. Each repeat counts as a cell.",
 )
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of the dataset.")
 @click.option(

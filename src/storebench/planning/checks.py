@@ -19,9 +19,8 @@ EMBEDDED = "STOREBENCH_EMBEDDED"
 COMPOSE = "compose"  # in that variable: the cluster of Docker Compose, which no run starts
 # The disk space that a run needs, divided by the dataset's size: the dataset, and a store's copy with indexes and journals.
 DISK_FACTOR = 4
-MANY_TURNS = (
-    2_000  # of a run: with more turns, Airflow's scheduler is noticeably slow (measured by bench/grid.py)
-)
+# Airflow's scheduler is fast with 1,000 turns in a run and slow with 10,000 (measured by bench/grid.py).
+MANY_TURNS = 2_000
 
 
 def embedded_parts() -> frozenset[str]:

@@ -38,9 +38,6 @@ class PromptPodManager(PodManager):
     """
 
     logged = 0  # characters of the pod's log
-    last_read: k8s.V1Pod | None = (
-        None  # the last state of the pod: Kubernetes may remove an evicted pod at any moment
-    )
 
     def _log_message(self, message: str, *args: Any, **kwargs: Any) -> None:
         before, self.logged = self.logged, self.logged + len(message)

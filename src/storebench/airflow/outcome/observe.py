@@ -20,9 +20,7 @@ from storebench.results.database.attempts import PodRecord
 # A container that waits for one of these reasons never starts: its image is the problem.
 IMAGE_REASONS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 STARTING = {"ContainerCreating", "PodInitializing"}  # reasons of a container that will start
-DISRUPTED = (
-    "DisruptionTarget"  # the condition of a pod that `kubectl drain`, a preemption or a lost node ends
-)
+DISRUPTED = "DisruptionTarget"  # condition of a pod that a drain, a preemption or a lost node ends
 BY_SIGNAL = 128  # the exit code of a program that a signal has ended is this number plus the signal's
 STOPPING = {signal.SIGTERM, signal.SIGINT}  # signals that come from outside the pod
 
