@@ -418,6 +418,24 @@ def test_secrets_that_could_not_be_removed_are_still_known(left):
     assert released(left, "a/1") == [("", "s3")]
 
 
+def test_a_secret_that_cannot_be_removed_keeps_no_other_secret(left):
+    left.use_secrets("a/1", "", ["mongodb", "s3"])
+    left.use_secrets("a/1", "gone", ["s3"])
+    removed = []
+
+    def remove(node_pool, name):
+        if (node_pool, name) in {("", "mongodb"), ("gone", "s3")}:
+            raise RuntimeError(f"{node_pool}/{name} stays")
+        removed.append((node_pool, name))
+
+    with pytest.raises(RuntimeError, match=r"^/mongodb stays"):
+        left.release_secrets("a/1", remove, str)
+    assert removed == [("", "s3")]
+    (user,) = left.runs_with_secrets()
+    assert user["secrets"] == [["", "mongodb"], ["gone", "s3"]]
+    assert released(left, "a/1") == [("", "mongodb"), ("gone", "s3")]
+
+
 def test_a_run_that_begins_while_another_removes_secrets_makes_them_afterwards(left, database):
     left.use_secrets("a/1", "", ["s3"])
     events, started = [], threading.Event()

@@ -135,23 +135,31 @@ class Left(ServerUses):
     ) -> None:
         """Call remove(node_pool, connection) for each Secret that only this run needs, then delete the records.
 
-        `place`: returns the namespace of a node pool; a Secret stays if another run needs the connection in the same namespace. After an
-        error of `remove` all records stay. The database is not locked while `remove` works: the rows are marked, and a run that needs the
-        same Secrets waits up to REMOVAL_S seconds. Raises StoreUnreachable if the removal takes longer.
+        `place`: returns the namespace of a node pool; a Secret stays if another run needs the connection in the same namespace. An error of
+        `remove` does not keep the other Secrets: only the record of the remaining Secret stays, and the first error is raised at the end.
+        The database is not locked while `remove` works: the rows are marked, and a run that needs the same Secrets waits up to REMOVAL_S
+        seconds. Raises StoreUnreachable if the removal takes longer.
         """
         began_s = time.monotonic()
         unneeded = self._mark_unneeded(run_id, place)
+        errors: dict[tuple[str, str], Exception] = {}
         try:
             for node_pool, name in unneeded:
                 if time.monotonic() - began_s > REMOVAL_S / 2:  # the last call may take the other half
                     raise StoreUnreachable(
                         f"The Secrets of the run {run_id} were not removed within {REMOVAL_S / 2:.0f} s"
                     )
-                remove(node_pool, name)
+                try:
+                    remove(node_pool, name)
+                except Exception as error:  # noqa: BLE001 - raised at the end
+                    errors[node_pool, name] = error
         except BaseException:
             self._unmark(run_id)
             raise
+        self._unmark(run_id, list(errors))
         self._forget_secrets(run_id)
+        for first in errors.values():
+            raise first
 
     @patient
     def _mark_unneeded(self, run_id: str, place: Callable[[str], object]) -> list[tuple[str, str]]:
@@ -175,9 +183,19 @@ class Left(ServerUses):
         ]
 
     @patient
-    def _unmark(self, run_id: str) -> None:
+    def _unmark(self, run_id: str, secrets: Sequence[tuple[str, str]] | None = None) -> None:
+        """Mark these Secrets, pairs of node pool and connection, as not being removed; None: all Secrets of the run."""
         with self._cursor() as cursor:
-            cursor.execute("UPDATE storebench.secret_use SET removing_at = NULL WHERE run_id = %s", (run_id,))
+            cursor.execute(
+                "UPDATE storebench.secret_use SET removing_at = NULL WHERE run_id = %s"
+                " AND (%s OR (node_pool, connection) IN (SELECT * FROM unnest(%s::text[], %s::text[])))",
+                (
+                    run_id,
+                    secrets is None,
+                    [pool for pool, _ in secrets or ()],
+                    [name for _, name in secrets or ()],
+                ),
+            )
 
     @patient
     def _forget_secrets(self, run_id: str) -> None:
