@@ -6,14 +6,14 @@ airflow db migrate
 airflow pools set benchmark 1 "One attempt at a time"
 storebench migrate --reader storebench_reader
 python - << 'END'
-import json, os
+import os
 
-from storebench.s3 import s3_client
+from storebench.connection import Connection
+from storebench.s3 import client_for
 
-connection = json.loads(os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
-extra = connection["extra"]
-client = s3_client(extra["endpoint_url"], extra["region_name"], connection["login"], connection["password"])
-if extra["bucket"] not in [bucket["Name"] for bucket in client.list_buckets()["Buckets"]]:
-    client.create_bucket(Bucket=extra["bucket"])
-    print(f"made the bucket {extra['bucket']}")
+connection = Connection.from_json("s3", os.environ["AIRFLOW_CONN_STOREBENCH_S3"])
+client, bucket = client_for(connection), connection.extra["bucket"]
+if bucket not in [found["Name"] for found in client.list_buckets()["Buckets"]]:
+    client.create_bucket(Bucket=bucket)
+    print(f"made the bucket {bucket}")
 END
