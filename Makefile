@@ -128,7 +128,7 @@ up: setup ## Start the embedded stack, unless it runs already
 .PHONY: example
 example: ## Start the smallest stack, load the shipped run of a study, and print the address of its page; measures nothing
 	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
-	@$(WITH_STACK) $(VENV)/bin/storebench import docs/studies/data/bulk_write_read.zip && \
+	@$(WITH_STACK) for bundle in docs/studies/data/*.zip; do $(VENV)/bin/storebench import $$bundle; done && \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"
 
 .PHONY: status
@@ -166,8 +166,10 @@ steps: SETUP_STEPS = $(TEST_STEPS)
 steps: setup
 
 .PHONY: docs
-docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails
+docs: setup $(DOCS) ## Build docs/ as a site; a dead link fails. Beside it, build the gallery: the site of the runs that the pages show
 	@local/docs-build
+	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
+	@$(WITH_STACK) $(VENV)/bin/python -m local.reference.shipped $(STOREBENCH_HOME)/docs/site/gallery
 
 # The check of types takes as long as all other checks together. Its cache outlives a checkout.
 CHECKS := check-types check-page check-docs check-style
@@ -208,6 +210,11 @@ figures: setup ## Write the files that follow from the declared figures of an at
 .PHONY: docs-reference
 docs-reference: setup ## Write docs/reference/, which follows from the code: parameters, metrics, commands, variables, exit codes
 	@$(VENV)/bin/python -W ignore -m local.reference.pages
+
+.PHONY: docs-figures
+docs-figures: ## Write the tables of figures in the documentation, which follow from the shipped runs
+	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
+	@$(WITH_STACK) $(VENV)/bin/python -m local.reference.figures
 
 .PHONY: requirements
 requirements: setup ## Pin the packages in requirements/*.in again; UPGRADE=1 takes the newest versions

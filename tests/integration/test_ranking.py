@@ -215,6 +215,30 @@ def test_the_command_says_what_the_page_says(client, command, measured):
     assert "Unknown axis 'nonesuch'" in command("--axis", "nonesuch=1", code=2)
 
 
+def test_a_page_of_documentation_gets_short_tables(command, measured):
+    seed = ("--seed", str(measured))
+    lines = command(*seed, "--format", "markdown").splitlines()
+    ranked = [line.strip("| ").split(" | ") for line in lines[2:5]]
+    assert (
+        lines[0]
+        == "| place | store | client | batch | executors | median | interval | n | relative to the best | verdict |"
+    )
+    assert [(line[0], line[1]) for line in ranked] == [
+        ("=1", "delta-spark"),
+        ("=1", "FerretDB (store mongodb)"),
+        ("=1", "elasticsearch"),
+    ]
+    assert lines[-1].startswith("Not ranked: null reference 10 (floor, 0.100 s)")
+    medians = command(*seed, "--across", "store", "--format", "csv").splitlines()
+    assert medians[0] == "client,batch,executors,delta-spark,FerretDB (store mongodb),elasticsearch,null"
+    assert medians[1].startswith('reference,10,1,"1.00 s (') or medians[1].startswith(
+        "reference,10,1,1.00 s ("
+    )
+    assert "executors 1" in command(*seed, "--across", "executors")
+    assert "There are " in command(*seed, "--across", "nonesuch", code=2)
+    assert "--across has no JSON" in command(*seed, "--across", "store", "--format", "json", code=2)
+
+
 def test_a_cell_that_was_only_tried_is_named(client, repository, measured, cells):
     name = "manual__never"
     tried = cell_at("delta-rs", measured, batch="10")

@@ -156,7 +156,17 @@ def compare(
 )
 @margin_option
 @click.option(
-    "--format", "format_", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True
+    "--across",
+    metavar="NAME",
+    help="Print only medians and their intervals, with a column for each value of this axis (or 'store' or 'client').",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "csv", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="markdown is a short table for a page of documentation.",
 )
 def ranking(
     run_: str | None,
@@ -171,6 +181,7 @@ def ranking(
     included: tuple[str, ...],
     alike: bool,
     margin: float,
+    across: str | None,
     format_: str,
 ) -> None:
     """Rank a study's stores and clients.
@@ -191,15 +202,20 @@ def ranking(
     stores or clients have, the default is all values.
     """
     from storebench.answers.rankings import ranking_answer
-    from storebench.cli.output.ranking import print_ranking, rows_of
+    from storebench.cli.output.ranking import as_markdown, print_medians, print_ranking, rows_of
     from storebench.results.database.queries import Queries
     from storebench.results.export.flat_files import as_csv
-    from storebench.results.ranking.choice import Question
+    from storebench.results.ranking.choice import ANY, Question
     from storebench.results.ranking.rank import ranking_of
+    from storebench.study.reserved import CLIENT, STORE
 
     places = dict(axis.split("=", 1) for axis in axes if "=" in axis)
     if len(places) != len(axes):
         raise SpecError("--axis takes NAME=VALUE, each axis once")
+    if across and format_ == "json":
+        raise SpecError("--across has no JSON: `--format json` without --across has all medians")
+    if across and across not in (STORE, CLIENT):
+        places.setdefault(across, ANY)
     queries = Queries(results_dsn())
     if run_:
         announce_latest(queries, study, run_)
@@ -222,6 +238,12 @@ def ranking(
         margin / 100,
     )
     ranked = ranking_of(queries, asked)
+    if across:
+        print_medians(console(), ranked, across, format_)
+        return
+    if format_ == "markdown":
+        click.echo(as_markdown(ranked), nl=False)
+        return
     if format_ == "table":
         print_ranking(console(), ranked)
         return

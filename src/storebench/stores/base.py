@@ -159,6 +159,8 @@ class Store(ABC):
     # Why its pods only connect to servers that the run provisions; empty for a store that accepts any server
     provisioned_servers_only: ClassVar[str] = ""
     provisions: ClassVar[bool] = True  # False: no run provisions its server, which keeps none of its data
+    # The product that the store is named after, as its server names itself; labels name another product that answered. None: any product
+    product: ClassVar[str | None] = None
     # Connections of other servers that can hold its data: `delta-spark@hdfs_v3` keeps it on the server `hdfs@v3`
     elsewhere: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, Field]] = {}  # parameters of a run that its pods get

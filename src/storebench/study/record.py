@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, get_args
 
@@ -51,6 +51,10 @@ class StoreRecord(Record):
         default=None,
         description="The server's connection in Airflow; None if the store has no server",
     )
+    product: str | None = Field(
+        default=None,
+        description="The product that the store is named after: labels name another product that answered",
+    )
     elsewhere: tuple[str, ...] = Field(
         default=(), description="Connections of other servers that can hold the store's data"
     )
@@ -75,6 +79,7 @@ class StoreRecord(Record):
             keeps_data=store.keeps_data,
             floor=store.floor,
             server=store.connection if store.has_server() else None,
+            product=store.product,
             elsewhere=store.elsewhere,
             filled_by=store.filled_by,
             provisioned_servers_only=store.provisioned_servers_only,
@@ -253,6 +258,16 @@ class StudyRecord(Planning, Record):
             if store.name == base:
                 return store
         raise unknown("store", base, self.store_names)
+
+    def label_of(self, store: str, servers: Iterable[str | None]) -> str:
+        """Return the label of a store's name: `FerretDB (store mongodb)` if FerretDB answered for MongoDB, else the name.
+
+        `servers`: the names of the servers that answered; None where an attempt failed before it connected.
+        """
+        base, _ = split(store)
+        product = next((known.product for known in self.stores if known.name == base), None)
+        others = [server for server in dict.fromkeys(servers) if server and server != product]
+        return f"{', '.join(others)} (store {store})" if product and others else store
 
     def params_and_options(self) -> dict[str, RunField]:
         """Return the parameters of this study's runs that other studies' runs lack: the study's parameters, and the options of its stores.

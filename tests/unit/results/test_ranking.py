@@ -48,7 +48,7 @@ def row(of, value, repeat=1, run="r1", operation="write", hours=0, **changes):
         "figures_cover": "client",
         "all_memory_working_set_peak_bytes": 100,
         "environment_hash": "e1",
-        "server_name": "FerretDB",
+        "server_name": "MongoDB",
         "server_version": "2",
         "code_version": "c",
         "parameters_hash": "p1",

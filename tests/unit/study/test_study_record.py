@@ -120,3 +120,11 @@ def test_a_store_is_recorded_with_the_names_that_queries_read_and_read_by_the_na
 def test_a_store_that_is_not_of_the_study_is_refused(study):
     with pytest.raises(SpecError, match="Unknown store 'nonesuch'"):
         StudyRecord.of(study).store("nonesuch")
+
+
+def test_a_label_names_a_server_that_answered_for_another_product():
+    record = StudyRecord.of(find("bulk_write_read"))
+    assert record.label_of("mongodb@one", ["MongoDB", None]) == "mongodb@one"
+    assert record.label_of("mongodb", ["FerretDB", None, "FerretDB"]) == "FerretDB (store mongodb)"
+    assert record.label_of("elasticsearch", ["OpenSearch"]) == "elasticsearch", "no product is declared"
+    assert record.label_of("gone", ["FerretDB"]) == "gone"

@@ -8,12 +8,13 @@ from rich.console import Console
 
 from storebench.answers.claims import expected_ratio, places_text, ratio_text, rules
 from storebench.answers.units import NOTHING
-from storebench.cli.output.listing import Column, print_listing
+from storebench.cli.output.listing import Column, markdown, print_listing
 from storebench.results.comparison.claims import Case, Judged
 
 # A test finds the tables of claims in the documentation by this column.
 CLAIM = "the original study said"
 HEADINGS = (CLAIM, "verdict", "case", "ratio of", "ratio", "interval", "means", "n", "run")
+SHORT_HEADINGS = (CLAIM, "verdict", "ratio of", "ratio", "interval", "means", "remarks")
 NUMBERS, PROSE = {"ratio", "interval"}, {CLAIM, "case"}
 
 
@@ -34,15 +35,24 @@ def print_claims(console: Console, study: str, claims: Sequence[Judged]) -> None
 
 
 def as_markdown(study: str, claims: Sequence[Judged]) -> str:
-    """Return a Markdown table for the documentation, followed by the limits of the comparisons."""
-    lines = [
-        HEADINGS,
-        ("---",) * len(HEADINGS),
-        *(line for judged in claims for line in _lines(study, judged)),
-    ]
-    rows = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-    limits = [f"- {judged.claim.text}: {text}." for judged in claims if (text := _limits(judged))]
-    return "\n".join([*rows, *([""] if limits else []), *limits]) + "\n"
+    """Return a Markdown table for the documentation with a line for each claim."""
+    return markdown(SHORT_HEADINGS, [_short_line(study, judged) for judged in claims])
+
+
+def _short_line(study: str, judged: Judged) -> tuple[str, ...]:
+    """Return a claim with its verdict, its ratios over all cases, and the limits of the comparisons."""
+    lines = [line for line in _lines(study, judged) if line[3]]
+    verdicts = [case.verdict for case in judged.cases if case.verdict]
+    intervals = [verdict.interval for verdict in verdicts if verdict.interval]
+    return (
+        judged.claim.text,
+        judged.label,
+        "; ".join(dict.fromkeys(line[3] for line in lines)),
+        _span(verdict.ratio for verdict in verdicts if verdict.ratio is not None),
+        _span(end for interval in intervals for end in (interval.low, interval.high)),
+        expected_ratio(judged),
+        _limits(judged),
+    )
 
 
 def _lines(study: str, judged: Judged) -> list[tuple[str, ...]]:

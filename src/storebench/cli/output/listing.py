@@ -113,6 +113,12 @@ def _print_pairs(console: Console, pairs: Iterable[str]) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
+def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as a Markdown table. Absent values are empty cells."""
+    texts = [["" if text == NOTHING else text.replace("|", "\\|") for text in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (headings, ["---"] * len(headings), *texts))
+
+
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return rows as CSV with a header."""
     out = io.StringIO()

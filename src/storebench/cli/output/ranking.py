@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,17 +10,21 @@ from rich.console import Console
 from storebench.answers.rankings import BEST, Difference, Exclusion
 from storebench.answers.rankings import Ranking as Answer
 from storebench.answers.units import NOTHING, Figures, compared
-from storebench.cli.output.listing import Column, print_listing
+from storebench.cli.output.listing import Column, csv_text, markdown, print_listing
 from storebench.cli.output.table import places_of
+from storebench.errors import unknown
 from storebench.results.comparison.compare import label_text
+from storebench.results.comparison.sides import lacking
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured
-from storebench.results.ranking.rank import Against, Ranking
+from storebench.results.ranking.rank import Against, Line, Ranking
 from storebench.results.statistics.intervals import CONFIDENCE, Summary
 from storebench.results.statistics.verdicts import TEST
 from storebench.study.record import StudyRecord
+from storebench.study.reserved import CLIENT, STORE
 
-FIGURES = [Column("median", number=True), Column("interval", number=True), Column("n", number=True)]
+FIGURE_HEADINGS = ("median", "interval", "n")
+FIGURES = [Column(heading, number=True) for heading in FIGURE_HEADINGS]
 FIGURES += [Column("runs", number=True, needed=False)]
 GUARANTEE = Column("guarantee", needed=False)
 
@@ -74,6 +77,94 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
         console.print(line, soft_wrap=True, markup=False)
 
 
+def as_markdown(ranking: Ranking) -> str:
+    """Return the ranking as a Markdown table for a page: medians, intervals and verdicts, and a line about excluded cells."""
+    names, places = _places([line.measured for line in ranking.lines], ranking.study)
+    figures = _writer(ranking)
+    headings = [
+        "place",
+        *(name.heading for name in names),
+        *FIGURE_HEADINGS,
+        "relative to the best",
+        "verdict",
+    ]
+    rows = [
+        [
+            _place(line, ranking),
+            *place,
+            *_figures(line.summary, line.measured, figures)[:3],
+            *_compared(line.against, ranking)[:2],
+        ]
+        for place, line in zip(places, ranking.lines, strict=True)
+    ]
+    return markdown(*_without_empty(headings, rows)) + _excluded_sentence(ranking, figures)
+
+
+def print_medians(console: Console, ranking: Ranking, name: str, format_: str) -> None:
+    """Print the medians of all cells with a column for each value of `name`. `format_`: table, csv or markdown."""
+    headings, rows = _across(ranking, name)
+    if format_ == "table":
+        print_listing(console, [Column(heading) for heading in headings], rows)
+    else:
+        write = csv_text if format_ == "csv" else markdown
+        console.file.write(write(headings, rows))
+
+
+def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and lines of a table of medians with a column for each value of `name`: an axis, the store or the client.
+
+    The table has all cells, also cells that are not ranked. Raises SpecError if no cell has a value of `name`.
+    """
+    cells = [line.measured for line in ranking.lines] + [cell.measured for cell in ranking.excluded]
+    names, places = _places(cells, ranking.study)
+    headings = [column.heading for column in names]
+    if name not in headings:
+        raise unknown("name of columns", name, headings)
+    place_of_name, figures = headings.index(name), _writer(ranking)
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for measured, place in zip(cells, places, strict=True):
+        others = (*place[:place_of_name], *place[place_of_name + 1 :])
+        lines.setdefault(others, {})[place[place_of_name]] = _median_text(measured, figures)
+    values = sorted(dict.fromkeys(place[place_of_name] for place in places), key=_number)
+    titles = values if name in (STORE, CLIENT) else [f"{name} {value}" for value in values]
+    rows = [[*others, *(texts.get(value, NOTHING) for value in values)] for others, texts in lines.items()]
+    return _without_empty([*headings[:place_of_name], *headings[place_of_name + 1 :], *titles], rows)
+
+
+def _number(value: str) -> tuple[bool, float]:
+    """Return the sort key of an axis's value: numbers come first, by size; other values keep their order."""
+    return (False, float(value)) if value.isdecimal() else (True, 0.0)
+
+
+def _median_text(measured: Measured, figures: Figures) -> str:
+    """Return a median with its interval, or with the number of attempts if these are too few for an interval."""
+    if measured.summary is None:
+        return lacking(measured.rows)
+    summary = measured.summary
+    spread = _interval(summary, figures) if summary.interval else f"n {summary.n}"
+    return f"{figures.text(summary.median)} ({spread})"
+
+
+def _without_empty(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return a table without the columns that have no text in any row."""
+    kept = [n for n in range(len(headings)) if any(row[n] not in ("", NOTHING) for row in rows)]
+    return [headings[n] for n in kept], [[row[n] for n in kept] for row in rows]
+
+
+def _excluded_sentence(ranking: Ranking, figures: Figures) -> str:
+    """Return a line with the excluded cells, their reasons and their medians; empty without such cells."""
+    texts = []
+    _, places = _places([cell.measured for cell in ranking.excluded], ranking.study)
+    for cell, place in zip(ranking.excluded, places, strict=True):
+        summary = cell.measured.summary
+        median = f", {figures.text(summary.median)}" if summary else ""
+        named = " ".join(text for text in place if text != NOTHING)
+        texts.append(f"{named} ({'; '.join(exclusion.reason for exclusion in cell.reasons)}{median})")
+    return f"\nNot ranked: {', '.join(texts)}.\n" if texts else ""
+
+
 def _heading(ranking: Ranking) -> list[str]:
     question, metric = ranking.question, ranking.metric
     unit = f", {metric.unit}" if metric.unit else ""
@@ -93,7 +184,6 @@ def _heading(ranking: Ranking) -> list[str]:
 def _print_lines(console: Console, ranking: Ranking) -> None:
     names, places = _places([line.measured for line in ranking.lines], ranking.study)
     figures = _writer(ranking)
-    shared = Counter(line.place for line in ranking.lines)
     against = [
         Column("relative to the best", number=True),
         Column("verdict: it is"),
@@ -106,7 +196,7 @@ def _print_lines(console: Console, ranking: Ranking) -> None:
         [Column("place", number=True), *names, *FIGURES, *against, GUARANTEE],
         [
             (
-                f"={line.place}" if shared[line.place] > 1 else str(line.place),
+                _place(line, ranking),
                 *place,
                 *_figures(line.summary, line.measured, figures),
                 *_compared(line.against, ranking),
@@ -117,6 +207,12 @@ def _print_lines(console: Console, ranking: Ranking) -> None:
             for place, line in zip(places, ranking.lines, strict=True)
         ],
     )
+
+
+def _place(line: Line, ranking: Ranking) -> str:
+    """Return the text of a place: `=1` if cells share the place."""
+    shared = sum(other.place == line.place for other in ranking.lines) > 1
+    return f"={line.place}" if shared else str(line.place)
 
 
 def _compared(against: Against | None, ranking: Ranking) -> tuple[str, str, str]:
@@ -169,7 +265,16 @@ def _places(measured_cells: Sequence[Measured], study: StudyRecord) -> tuple[lis
     """Return the columns in which the cells differ, and each cell's values. The heading has the dataset."""
     names, places = places_of((measured.cell for measured in measured_cells), {study.name: study})
     kept = [n for n, name in enumerate(names) if name.heading not in ("rows", "seed")]
-    return [names[n] for n in kept], [[place[n] for n in kept] for place in places]
+    texts = [
+        [_label(measured, study) if names[n].heading == STORE else place[n] for n in kept]
+        for measured, place in zip(measured_cells, places, strict=True)
+    ]
+    return [names[n] for n in kept], texts
+
+
+def _label(measured: Measured, study: StudyRecord) -> str:
+    """Return the store of a cell, and the server that answered in place of the store's product."""
+    return study.label_of(measured.cell.store, (row["server_name"] for row in measured.counted))
 
 
 def _notes(ranking: Ranking) -> Iterable[str]:

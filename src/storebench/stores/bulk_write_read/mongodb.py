@@ -64,6 +64,7 @@ class MongoDB(TableStore):
     divides = (WRITE, READ)
     faults = ("kill", "pause", "restart", "partition", "compact", "backup")
     connection = "mongodb"
+    product = "MongoDB"
     counters = mongodb_counters.COUNTERS
     packages = ("pymongo",)
     typical = (

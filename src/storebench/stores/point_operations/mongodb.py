@@ -28,6 +28,7 @@ class MongoDB(PointStore):
 
     name = "mongodb"
     connection = "mongodb"
+    product = "MongoDB"
     counters = mongodb_counters.COUNTERS
     faults = ("kill", "pause", "restart", "partition", "compact", "backup")
     packages = (*PointStore.packages, "pymongo")

@@ -122,6 +122,7 @@ class MongoDB(QueryStore):
     name = "mongodb"
     clients = ("reference", "tuned")
     connection = "mongodb"
+    product = "MongoDB"
     counters = mongodb_counters.COUNTERS
     packages = ("pymongo", "pyarrow")
     modules = (*QueryStore.modules, "pymongo", "pyarrow")

@@ -82,6 +82,7 @@ const store = (name: string, operations: string[], floor = false): StoreRecord =
   keeps_data: !floor,
   floor,
   server: null,
+  product: null,
   elsewhere: [],
   filled_by: null,
   provisioned_servers_only: "",

@@ -2739,6 +2739,11 @@ export interface components {
              */
             server: string | null;
             /**
+             * Product
+             * @description The product that the store is named after: labels name another product that answered
+             */
+            product: string | null;
+            /**
              * Elsewhere
              * @description Connections of other servers that can hold the store's data
              * @default []

@@ -4,6 +4,8 @@ import { grouped, NONE } from "./units";
 /** The fields that name a cell in the API's answers. Some answers are about one of its operations. */
 export type CellName = Pick<Attempt, "cell_key" | "study" | "store" | "client" | "axes" | "rows" | "seed"> & {
   operation?: string;
+  /** The text that names the store, if another server answered for its product: `FerretDB (store mongodb)`. */
+  label?: string;
 };
 
 /** The study's details that name its cells. */
@@ -81,9 +83,22 @@ export function byCell(one: CellName, other: CellName): number {
   );
 }
 
-/** Describe a cell by these names. Store, client and operation appear without a label. */
+/** Return a cell with the label of its store. `servers`: the servers that answered, null where an attempt failed before it connected. */
+export function labelled<T extends CellName>(
+  study: Pick<Study, "stores">,
+  cell: T,
+  servers: (string | null)[],
+): T {
+  const product = study.stores.find(({ name }) => name === cell.store.split("@")[0])?.product;
+  const others = [...new Set(servers)].filter((server) => server && server !== product);
+  return product && others.length ? { ...cell, label: `${others.join(", ")} (store ${cell.store})` } : cell;
+}
+
+/** Describe a cell by these names. Store, client and operation appear without a title. */
 export function placesText(cell: CellName, names: string[]): string {
-  const who = WHO.filter((name) => names.includes(name)).map((name) => placeOf(cell, name));
+  const who = WHO.filter((name) => names.includes(name)).map((name) =>
+    name === "store" ? (cell.label ?? cell.store) : placeOf(cell, name),
+  );
   const where = names
     .filter((name) => !isWho(name) && placeOf(cell, name) !== undefined)
     .map((name) => `${name.replaceAll("_", " ")} ${valueText(placeOf(cell, name))}`);

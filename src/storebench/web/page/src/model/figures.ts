@@ -1,5 +1,5 @@
 import type { Attempt, CellFigures, Chart, Metric, Operation, Spread, Study } from "../api/types";
-import { byValue, type CellName, columns, differing, namesOf, placeOf, placesText } from "./cells";
+import { byValue, type CellName, columns, differing, labelled, namesOf, placeOf, placesText } from "./cells";
 import { remark, type Soundness, soundness } from "./format";
 import { type LinkTarget, linkTargetOf } from "./lead";
 import { originColumns, originOf } from "./provenance";
@@ -264,7 +264,15 @@ function barOf(
 ): Bar {
   return {
     cell,
-    name: placesText(cell, names) || "all",
+    name:
+      placesText(
+        labelled(
+          study,
+          cell,
+          cell.attempts.map(({ server_name }) => server_name),
+        ),
+        names,
+      ) || "all",
     spread: cell.figures[name] ?? null,
     dots: ofAttempts
       ? cell.attempts.map((attempt) => ({

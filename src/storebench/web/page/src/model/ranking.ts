@@ -8,7 +8,7 @@ import {
   rankingIncludedValues,
   type Study,
 } from "../api/types";
-import { type CellName, differing, namesOf, placesText } from "./cells";
+import { type CellName, differing, labelled, namesOf, placesText } from "./cells";
 import { reportedBySome, scalarsOf } from "./study";
 import { compared, type Figures, NONE } from "./units";
 
@@ -137,10 +137,16 @@ export function metricsOf(study: Study, operation: string): Metric[] {
   );
 }
 
+/** A cell of a ranking, with the servers that answered, their versions included. */
+type RankedName = RankedCell | ExcludedCell;
+
 /** Return a function that names a table's cells. Values that all cells share are omitted: they are above the table. */
-export function namer(study: Study, cells: CellName[]): (cell: CellName) => string {
+export function namer(study: Study, cells: CellName[]): (cell: RankedName) => string {
   const names = differing(cells, namesOf(study, cells));
-  return (cell) => placesText(cell, ["store", "client", ...names]);
+  return (cell) => {
+    const servers = cell.origin.servers.map((server) => server.replace(/ v?\d.*$/, ""));
+    return placesText(labelled(study, cell, servers), ["store", "client", ...names]);
+  };
 }
 
 /** A place as a text, `=1` if cells share the place, and in words. */

@@ -8,8 +8,10 @@ import {
   datasetNamesOf,
   datasetsText,
   datasetText,
+  labelled,
   labels,
   namesOf,
+  placesText,
   titleOf,
   valueText,
 } from "../../src/model/cells";
@@ -23,6 +25,17 @@ describe("a cell", () => {
     const all = at({ batch: "all", executors: "1" });
     expect(cellLabel(BULK, all)).toBe("mongodb reference, batch all, executors 1");
     expect(cellLabel(TOY, toy("sum", 1))).toBe("abacus hand, codec none, level 2");
+  });
+
+  it("names the server that answered for another product", () => {
+    const study = {
+      stores: BULK.stores.map((one) => ({ ...one, product: one.name === "mongodb" ? "MongoDB" : null })),
+    };
+    const text = (store: string, ...servers: (string | null)[]) =>
+      placesText(labelled(study, { ...CELL, store }, servers), ["store", "client"]);
+    expect(text("mongodb@one", "FerretDB", null, "FerretDB")).toBe("FerretDB (store mongodb@one) reference");
+    expect(text("mongodb", "MongoDB", null)).toBe("mongodb reference");
+    expect(text("elasticsearch", "OpenSearch")).toBe("elasticsearch reference");
   });
 
   it("has its dataset apart, in words", () => {

@@ -50,6 +50,12 @@ describe("a chart's figures", () => {
     ]);
   });
 
+  it("are named by the server that answered", () => {
+    const stores = BULK.stores.map((one) => ({ ...one, product: "MongoDB" }));
+    const { panels } = chartData({ ...BULK, stores }, [FIGURES], [WRITE], ONLY, BY_BATCH);
+    expect(panels[0]?.bars[0]?.name).toBe("FerretDB (store mongodb)");
+  });
+
   it("are in the unit of the metric", () => {
     const median = (one: Figure) => bars([FIGURES], one)[0]?.spread?.median;
     expect([median(MEMORY), unitText(MEMORY)]).toEqual([200 * 2 ** 20, "bytes peak working set"]);

@@ -1,0 +1,97 @@
+"""Write the tables of measured figures in the documentation: `python -m local.reference.figures`. A test compares the pages with the runs.
+
+Such a table follows a block with one command that ends with `--format markdown`, and ends with a line `*Measured: …*`. The command answers
+from the shipped runs, so a reader who types the command sees the same figures.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Sequence
+
+import psycopg
+from click.testing import CliRunner
+
+from local.reference.shipped import RESULTS, ROOT, shipped
+from storebench.cli import main
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FIGURES = re.compile(
+    r"(?P<block>^```console\n\$ storebench (?P<command>[^\n]* --format markdown)\n```\n).*?^\*Measured: [^\n]*\*$",
+    re.MULTILINE | re.DOTALL,
+)
+STUDY = re.compile(r"--study (\w+)")
+# The origin of a study's figures. The shipped runs of a study have one method, and ran on one machine.
+ORIGIN = """
+SELECT DISTINCT r.method_version, r.code_version, r.recorded_at::date AS day, e.details ->> 'cpus' AS cpus,
+    e.details ->> 'cpu_model' AS cpu_model, e.details ->> 'memory_gib' AS memory_gib, (SELECT max(repeat) FROM storebench.results AS o WHERE o.study = r.study) AS repeats
+FROM storebench.results AS r JOIN storebench.environment AS e ON e.hash = r.environment_hash
+WHERE r.study = %s AND r.status = 'verified'
+"""
+
+Answer = Callable[[Sequence[str]], str]
+
+
+def commands(text: str) -> list[str]:
+    """Return the commands of a page that write tables of figures."""
+    return [found["command"] for found in FIGURES.finditer(text)]
+
+
+def with_figures(text: str, answer: Answer, origin: Callable[[str], str]) -> str:
+    """Return a page with the tables that its commands print. `answer`: of a command's words. `origin`: the caption for a study's name."""
+
+    def table(found: re.Match[str]) -> str:
+        study = STUDY.search(found["command"])
+        if study is None:
+            raise ValueError(f"The command names no study: {found['command']}")
+        return f"{found['block']}\n{answer(shlex.split(found['command']))}\n{origin(study[1])}"
+
+    return FIGURES.sub(table, text)
+
+
+def answer_from(uri: str) -> Answer:
+    """Return a function that runs `storebench` with these words on the database of the URI. Raises RuntimeError if the command fails."""
+
+    def answer(words: Sequence[str]) -> str:
+        result = CliRunner().invoke(main, list(words), env={RESULTS: uri})
+        if result.exit_code:
+            raise RuntimeError(f"storebench {shlex.join(words)}: {result.output}") from result.exception
+        return result.stdout
+
+    return answer
+
+
+def origin_from(uri: str) -> Callable[[str], str]:
+    """Return a function that writes the caption of a study's figures: method, versions, repeats, days, and machine."""
+
+    def origin(study: str) -> str:
+        with psycopg.connect(uri) as connection:
+            rows = connection.execute(ORIGIN, [study]).fetchall()
+        methods, codes, days, cpus, models, memories, repeats = (
+            list(dict.fromkeys(column)) for column in zip(*sorted(rows, key=lambda row: row[2]), strict=True)
+        )
+        when = " to ".join(dict.fromkeys(f"{day:%-d %B %Y}" for day in (days[0], days[-1])))
+        return (
+            f"*Measured: {study}, method {_only(methods)}, version {', '.join(codes)}; repeats: {_only(repeats)}, on {when},"
+            f" {_only(cpus)} CPUs ({_only(models)}), {_only(memories)} GiB of memory.*"
+        )
+
+    return origin
+
+
+def _only(values: Sequence[object]) -> object:
+    """Return the only value. Raises ValueError for several values."""
+    (value,) = values
+    return value
+
+
+if __name__ == "__main__":
+    with shipped(os.environ[RESULTS]) as shipped_uri:
+        for page in PAGES:
+            before = page.read_text()
+            after = with_figures(before, answer_from(shipped_uri), origin_from(shipped_uri))
+            if after != before:
+                page.write_text(after)
+                print(page.relative_to(ROOT))
