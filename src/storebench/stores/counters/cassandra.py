@@ -1,6 +1,6 @@
 """Cassandra: the virtual tables of all nodes, and the tables of the store's keyspace.
 
-Virtual tables show no read repairs and no garbage collections: these are metrics of JMX alone. ScyllaDB has no such tables.
+Virtual tables show no read repairs and no garbage collections: only JMX has these metrics. ScyllaDB has no such tables.
 """
 
 from __future__ import annotations

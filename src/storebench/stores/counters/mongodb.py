@@ -1,6 +1,6 @@
 """MongoDB, and servers with its protocol: the command `serverStatus` of the server that answers the client.
 
-FerretDB reports the commands alone. The work of the PostgreSQL behind it is not visible to its clients.
+FerretDB reports only the commands. Its clients cannot see the work of the PostgreSQL behind it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Spark: the stages that the driver's session has ended, of all executors.
+"""Spark: the ended stages of the driver's session, over all executors.
 
-Spark keeps a limited number of stages (`spark.ui.retainedStages`). After more stages, the counters are unknown.
+Spark keeps a limited number of stages (`spark.ui.retainedStages`). If the session may have had more stages, the counters are unknown.
 """
 
 from __future__ import annotations
