@@ -301,6 +301,7 @@ def test_its_record_is_json_with_all_that_results_and_page_need():
         "keeps_data": True,
         "floor": False,
         "server": "mongodb",
+        "product": "MongoDB",
         "elsewhere": [],
         "filled_by": None,
         "provisioned_servers_only": "",
