@@ -18,7 +18,7 @@ import (
 )
 
 // version equals the version of the Python package that calls the agent: a test compares both versions.
-const version = "0.1.0"
+const version = "1.0.0"
 
 const usage = `usage: agent -- COMMAND ARGUMENT...     start the server, watch it, and end with its exit code
        agent pod COMMAND ARGUMENT...    start the program of an attempt, watch its node during its operation, add the figures to its

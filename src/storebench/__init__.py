@@ -1,3 +1,3 @@
 """Measures storage engines on Kubernetes."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -23,7 +23,7 @@ TIMEOUT_S = 10
 
 @cache
 def code_version() -> str:
-    """Return the version: `0.1.0+g` and 12 digits of the commit; `0.1.0+unknown` for an unknown commit.
+    """Return the version: `1.0.0+g` and 12 digits of the commit; `1.0.0+unknown` for an unknown commit.
 
     `.dirty` follows if tracked files were changed since the commit, and `.untracked` if the code has untracked files. Then a hash of these
     changes follows, so that different edits have different versions.

@@ -33,7 +33,7 @@ def test_a_run_leaves_a_verified_row_for_each_operation_of_each_cell():
         assert row["memory_working_set_peak_bytes"] <= row["memory_peak_bytes"] <= row["memory_limit_bytes"]
         assert row["environment_hash"] and row["node"] and row["pod"] and row["dataset_bytes"]
         assert row["parameters"] == {"pod_cpu": "500m", "cpu_limit": False, "pod_memory": "8Gi"}
-        assert row["code_version"].startswith("0.1.0+")
+        assert row["code_version"].startswith("1.0.0+")
         assert row["node_others_cores"] is not None and row["node_steal_share"] is not None
     assert {row["server_name"] for row in rows} <= {"FerretDB", "MongoDB", "null"}
     marks = {(row["store"], row["figures_cover"], row["client_cores_usable"]) for row in rows}
