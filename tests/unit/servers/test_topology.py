@@ -147,7 +147,10 @@ def check_root(pod, container):
 
 
 def test_the_page_of_security_names_the_servers_that_can_write_their_root():
-    (said,) = re.findall(r"The root file system of ([\w, ]+) can be written", SECURITY.read_text())
+    (said,) = re.findall(
+        r"If a run provisions ([\w, ]+), the root file system of the container is writable",
+        SECURITY.read_text(),
+    )
     assert {name.lower() for name in re.findall(r"[A-Z]\w+", said)} == WRITABLE
 
 
