@@ -14,7 +14,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -30,6 +30,7 @@ from local.stack import supervisor
 from local.stack.settings import Settings
 from storebench.cli.airflow_api import Airflow
 from storebench.cli.environment import airflow_login
+from storebench.errors import StoreUnreachable
 from storebench.planning.node_pools import NodePool, node_pools
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.study.order import Turn
@@ -183,9 +184,11 @@ def follow(airflow: Airflow, run: str, every: int, minutes: float | None) -> str
 
     def stop() -> None:
         stopped.set()
-        Airflow(*airflow_login()).call(
-            "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
-        )
+        # Airflow stops a run of many tasks for longer than a client waits, and goes on without the client.
+        with suppress(StoreUnreachable):
+            Airflow(*airflow_login()).call(
+                "PATCH", f"/api/v2/dags/{STUDY}/dagRuns/{run}", json={"state": "failed"}
+            )
 
     timer = threading.Timer(60 * minutes, stop)
     timer.start()
