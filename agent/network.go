@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/vishvananda/netlink"
 )
 
 const (
@@ -40,7 +42,7 @@ func cutRules(family byte, port int) (kept, dropped []rule) {
 		{priority: cutPriority + 2, table: mainTable, protocol: syscall.IPPROTO_TCP, source: port},
 		{priority: cutPriority + 5, table: localTable},
 	}
-	table := uint32(0)
+	table := 0
 	if family == syscall.AF_INET {
 		table = cutTable
 	}
@@ -54,7 +56,7 @@ func cutRules(family byte, port int) (kept, dropped []rule) {
 func cut(port int) error {
 	discard, err := discardRoute(cutTable)
 	if err == nil {
-		err = routing(syscall.RTM_NEWROUTE, syscall.NLM_F_CREATE|syscall.NLM_F_REPLACE, discard)
+		err = netlink.RouteReplace(discard)
 	}
 	for _, family := range families {
 		if err == nil {
@@ -108,7 +110,7 @@ func reconnect(port int) error {
 	}
 	discard, err := discardRoute(cutTable)
 	if err == nil {
-		err = routing(syscall.RTM_DELROUTE, 0, discard)
+		err = netlink.RouteDel(discard)
 	}
 	unless(syscall.ESRCH, err)
 	if failed != nil {
