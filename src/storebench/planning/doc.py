@@ -16,7 +16,7 @@ BACKFILL = """
 **Trigger** starts one run, with the grid of its form. A **backfill** makes one run for each cell between two dates, and measures what is
 not verified yet. In this DAG a date is not a time: {dates}.
 
-The tab **Results** of this DAG has a view **Backfill**. It lists each cell with its state, and measures the cells that you choose.
+The tab **Results** of this DAG has a view **Fill a grid**. It lists each cell with its state, and measures the cells that you choose.
 You need no dates there.
 
 In Airflow's dialog:
