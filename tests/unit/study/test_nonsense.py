@@ -151,6 +151,7 @@ class Paper(Stone):
     floor = False
     filled_by = "stone"
     connection = "paper"
+    product = "Paper"
     elsewhere = ("s3",)
     provisioned_servers_only = ""
     provisions = True
@@ -291,7 +292,7 @@ def cases() -> list[Any]:
 VARIABLES = (
     "name", "operations", "clients", "delivers",
     "divides", "faults", "lacks", "keeps_data", "floor",
-    "filled_by", "connection", "provisioned_servers_only", "provisions", "elsewhere",
+    "filled_by", "connection", "provisioned_servers_only", "provisions", "product", "elsewhere",
     "options", "figures_cover", "pod", "pods",
     "packages", "modules", "typical", "counters",
 )
