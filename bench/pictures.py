@@ -1,4 +1,7 @@
-"""Take pictures of each view of the results page for docs/images: `make pictures`. Shows the results database; measures nothing."""
+"""Take pictures of the results page for docs/images: `make pictures`. Shows the results database; measures nothing.
+
+The pictures are each view with one run, and the charts of the shipped run of each study.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"  # that `make example` loads
+BUNDLES = IMAGES.parent / "studies" / "data"  # that `make example` loads
+EXAMPLE = BUNDLES / "bulk_write_read.zip"
 WIDE, PHONE = 1280, 400  # pixels
 LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
 RUNS = 100  # number of newest runs to search for runs to show
@@ -40,11 +44,12 @@ class Picture:
     view: str
     width: int = WIDE
     dark: str = ""
+    prefix: str = "page-"
 
     def files(self) -> dict[str, str]:
         """Return the names of the picture's files, by scheme."""
         schemes = {"light": self.name, "dark": self.dark}
-        return {scheme: f"page-{name}.png" for scheme, name in schemes.items() if name}
+        return {scheme: f"{self.prefix}{name}.png" for scheme, name in schemes.items() if name}
 
 
 PICTURES = (
@@ -124,9 +129,20 @@ def _is_over(run: Run) -> bool:
 
 def run_of_example() -> str:
     """Return the id of the run shipped with the project, which the pictures in the documentation show."""
-    with ZipFile(EXAMPLE) as bundle:
+    return run_in(EXAMPLE)
+
+
+def run_in(path: Path) -> str:
+    """Return the id of the run of a bundle."""
+    with ZipFile(path) as bundle:
         (run,) = json.loads(bundle.read("run.json"))
     return str(run["id"])
+
+
+def pictures_of_studies() -> dict[str, Picture]:
+    """Return the picture of each further shipped run's charts, by the run's id. The name of the bundle names the picture."""
+    others = [path for path in sorted(BUNDLES.glob("*.zip")) if path != EXAMPLE]
+    return {run_in(path): Picture(path.stem, "charts", prefix="") for path in others}
 
 
 def _like(run: Run, earlier: Sequence[Run]) -> Run | None:
@@ -210,6 +226,11 @@ def main(wanted: str, out: Path) -> None:
         raise click.ClickException("No stack is known: run this with `make pictures`")
     try:
         shown = shown_of(Queries(dsn), None if wanted == "richest" else wanted)
+        of_studies = (
+            [(shown_of(Queries(dsn), run), picture) for run, picture in pictures_of_studies().items()]
+            if wanted == run_of_example()
+            else []
+        )
     except SpecError as error:
         raise click.ClickException(str(error)) from None
     failed: dict[str, str] = {}
@@ -219,12 +240,12 @@ def main(wanted: str, out: Path) -> None:
     token = login(url)
     with sync_playwright() as playwright:
         browser = launched(playwright)
-        for picture in PICTURES:
+        for content, picture in [*((shown, picture) for picture in PICTURES), *of_studies]:
             files = {} if picture.view in lacking else picture.files()
             for scheme, name in files.items():
                 path = out / name
                 try:
-                    path.write_bytes(take(browser, url, token, shown, picture, scheme))
+                    path.write_bytes(take(browser, url, token, content, picture, scheme))
                 except BrowserError as error:
                     failed[picture.view] = f"the page shows nothing: {str(error).splitlines()[0]}"
                     break
