@@ -15,6 +15,8 @@ DEFAULT_STORES = (
 )
 ONLY_READ = ("delta-standalone", "delta-kernel")
 DEFAULT_STUDY = "bulk_write_read"
+# Volumes of the default size need 64 GiB of free disk together.
+OPTIONS = {"parquet_copy": ("--param", 'server_disk="1Gi"')}
 pytestmark = pytest.mark.timeout(5400)  # the first one waits for builds, the start and the default run
 
 
@@ -49,7 +51,18 @@ def test_each_row_of_the_default_run_is_verified(compose):
 @pytest.mark.parametrize("study", sorted(set(studies.names()) - {DEFAULT_STUDY}))
 def test_each_row_of_a_study_s_quick_run_is_verified(compose, study):
     """The runs use volumes, the cluster's DNS, and provisioned servers from the stand-ins of publishers' images."""
-    done = compose("run", "--rm", "bench", "run", "--study", study, "--preset", "quick", timeout=3600)
+    done = compose(
+        "run",
+        "--rm",
+        "bench",
+        "run",
+        "--study",
+        study,
+        "--preset",
+        "quick",
+        *OPTIONS.get(study, ()),
+        timeout=3600,
+    )
     assert "run success" in done.stdout
     rows = results(compose, study)
     known = studies.find(study)
