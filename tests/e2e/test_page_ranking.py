@@ -38,9 +38,9 @@ def address_of(tab):
 def test_a_ranking_can_be_used_by_everybody(visit, token, run, scheme):
     tab = visit(token, view("ranking", run, **CHOSEN), color_scheme=scheme)
     # the server's first verdict loads SciPy
-    expect(tab.get_by_label("Places").get_by_role("link", name="mongodb reference")).to_be_visible(
-        timeout=30_000
-    )
+    expect(
+        tab.get_by_label("Places").get_by_role("link", name="FerretDB (store mongodb) reference")
+    ).to_be_visible(timeout=30_000)
     null = tab.get_by_label("Excluded").locator("tbody tr", has_text="null reference")
     expect(null).to_contain_text("floor")
     check_accessible(tab)
@@ -107,7 +107,9 @@ def test_the_command_prints_the_same(visit, token, run):
 def test_each_figure_leads_on_to_airflows_log(visit, token, run):
     """Links go from the ranking to the cell, and from a bar over attempts and phases to the log."""
     tab = visit(token, view("ranking", run, **CHOSEN))
-    tab.get_by_label("Places").get_by_role("link", name="mongodb reference").click(timeout=30_000)
+    tab.get_by_label("Places").get_by_role("link", name="FerretDB (store mongodb) reference").click(
+        timeout=30_000
+    )
     expect(
         tab.get_by_role("heading", name=f"Write: time until the write is durable and visible of {CELL}")
     ).to_be_visible()
