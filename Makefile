@@ -252,7 +252,7 @@ e2e-deploy: up ## Run the end-to-end tests of deploy/kubernetes: a run with its 
 	$(WITH_STACK) $(PYTEST) tests/e2e/test_deploy.py tests/e2e/test_policies.py tests/e2e/test_secrets.py
 
 .PHONY: e2e-compose
-e2e-compose: setup $(COMPOSE) $(ENGINE) services $(IMAGES) $(SERVER_IMAGES) ## Test docker-compose.yaml with a separate Docker Engine and stand-ins for the images: the quick run of each study (about two hours; STUDY=NAME: only of this study)
+e2e-compose: setup $(COMPOSE) $(ENGINE) services $(IMAGES) $(SERVER_IMAGES) ## Test docker-compose.yaml with a separate Docker Engine and stand-ins for the images: the quick run of each study (about 90 minutes; STUDY=NAME: only of this study)
 	local/compose/engine $(PYTEST) tests/compose $(if $(STUDY),-k "$(STUDY)")
 
 .PHONY: drills
