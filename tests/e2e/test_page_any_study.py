@@ -55,7 +55,7 @@ def result_of(study, operation, value):
         memory_working_set_peak_bytes=2**28,
         figures_cover="client",
         environment={
-            "server_name": "MinIO",
+            "server_name": "MongoDB",
             "server_version": "1",
             "cpus": 2,
             "cpu_model": "Example 9",
@@ -207,7 +207,7 @@ def test_each_view_says_where_its_figures_come_from(show, study, name):
         menu.get_by_role("button", name=re.compile(f"^Copy .* as {way}$")).click()
         expect(tab.locator(".sb-exports").first).to_contain_text(f"{way} copied")
         text = tab.evaluate("navigator.clipboard.readText()")
-        for one in (*wanted, *(["MinIO 1", "Example 9", "24 GiB"] if way == "SQL" else [])):
+        for one in (*wanted, *(["MongoDB 1", "Example 9", "24 GiB"] if way == "SQL" else [])):
             assert one in text, text
 
 
