@@ -21,7 +21,7 @@ from storebench.results.runs.prune import Pruning
 from storebench.results.runs.summary import refresh
 from tests.integration.recorded import PARAMS, STUDY
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "studies" / "data" / "bulk_write_read.zip"
+EXAMPLE = Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"  # a run that an earlier version exported
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
         Bundles(database).load(tmp_path / "text.zip")
 
 
-def test_the_run_that_comes_with_the_project_is_loaded_whole_and_only_once(other_database):
+def test_a_run_of_an_earlier_version_is_loaded_whole_and_only_once(other_database):
     bundles, queries = Bundles(other_database), Queries(other_database)
     run_id, new = bundles.load(EXAMPLE)
     assert (new["attempt"], new["phase"], new["usage"]) == (33, 386, 34)
