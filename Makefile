@@ -126,7 +126,7 @@ up: setup ## Start the embedded stack, unless it runs already
 
 # The store null needs no optional part.
 .PHONY: example
-example: ## Start the smallest stack, load the shipped run of a study, and print the address of its page; measures nothing
+example: ## Start the smallest stack, load the shipped runs, and print the addresses of their pages; measures nothing
 	@$(MAKE) --no-print-directory up STUDY=bulk_write_read STORES=null
 	@$(WITH_STACK) for bundle in docs/studies/data/*.zip; do $(VENV)/bin/storebench import $$bundle; done && \
 		echo "Airflow: $$STOREBENCH_AIRFLOW_URL, user $$STOREBENCH_AIRFLOW_USER, password $$STOREBENCH_AIRFLOW_PASSWORD"

@@ -1,6 +1,7 @@
-"""Take pictures of the results page for docs/images: `make pictures`. Shows the results database; measures nothing.
+"""Take pictures of the results page for docs/images: `make pictures`. Measures nothing.
 
-The pictures are each view with one run, and the charts of the shipped run of each study.
+The pictures are each view with one run, and the charts of the shipped run of each study. They come from a temporary database that has only
+the shipped runs, or, for another run, from the stack's results.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,9 @@ import click
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import Error as BrowserError
 
-from bench.api_server import login
+from bench.api_server import api_server, login, reader_of
 from bench.page import PAGE, launched
+from local.reference.shipped import shipped
 from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
 
@@ -30,6 +33,7 @@ WIDE, PHONE = 1280, 400  # pixels
 LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
 RUNS = 100  # number of newest runs to search for runs to show
 ALL = 1_000_000  # more than exist
+TWO_VALUES = "first"  # the page chooses two values of the run
 # The selector of content, which each view has once it shows data.
 FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li, .sb-store-card)"
 
@@ -69,7 +73,10 @@ PICTURES = (
 
 @dataclass(frozen=True)
 class Shown:
-    """The content of the pictures: a run, an earlier run of the same kind, and a cell that both measured. None where missing."""
+    """The content of the pictures: a run, an earlier run of the same kind, and a cell that both measured. None where missing.
+
+    Without an earlier run, the picture of a comparison compares two values of the run.
+    """
 
     run: Run
     before: Run | None
@@ -78,8 +85,11 @@ class Shown:
     def address(self, view: str) -> str:
         """Return the address of a view."""
         asked = {"view": view, "run": self.run["id"], "dag": self.run["dag_id"]}
-        if view == "compare" and self.before:
-            asked |= {"before": self.before["id"], "after": self.run["id"]}
+        if view == "compare":
+            before = (
+                {"before": self.before["id"]} if self.before else {"before": self.run["id"], "by": TWO_VALUES}
+            )
+            asked |= {**before, "after": self.run["id"]}
         if view == "ranking":
             asked |= {f"rank:{name}": self.run[name] for name in ("rows", "seed")}
         if view == "history" and self.cell:
@@ -88,11 +98,6 @@ class Shown:
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """Yield the views without data, each with the way to get data."""
-        if self.before is None:
-            yield (
-                "compare",
-                "two runs of one study with the same rows and seed, and a store in common: `make run` twice",
-            )
         if self.cell is None:
             yield "history", "a cell that a run has measured: `make run`"
 
@@ -224,6 +229,15 @@ def main(wanted: str, out: Path) -> None:
     )
     if not url or not dsn:
         raise click.ClickException("No stack is known: run this with `make pictures`")
+    with ExitStack() as stack:
+        if wanted == run_of_example():
+            dsn = stack.enter_context(shipped(dsn))
+            url = stack.enter_context(api_server(reader_of(dsn)))
+        _take_all(url, dsn, wanted, out)
+
+
+def _take_all(url: str, dsn: str, wanted: str, out: Path) -> None:
+    """Write the pictures of the run `wanted` into the folder `out`. `url`: of Airflow, whose page reads the database `dsn`."""
     try:
         shown = shown_of(Queries(dsn), None if wanted == "richest" else wanted)
         of_studies = (

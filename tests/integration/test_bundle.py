@@ -21,7 +21,9 @@ from storebench.results.runs.prune import Pruning
 from storebench.results.runs.summary import refresh
 from tests.integration.recorded import PARAMS, STUDY
 
-EXAMPLE = Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"  # a run that an earlier version exported
+EXAMPLE = (
+    Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"
+)  # a run that an earlier version exported
 
 
 @pytest.fixture

@@ -51,7 +51,8 @@ def is_measured(block):
 
 
 def captions(found):
-    """Return each measured block with the caption in the paragraph below, or None."""
+    """Return each measured block with the caption in the paragraph below, or None. A ranking's own last paragraph may stand between."""
+    found = [block for block in found if not block[0].startswith("Not ranked: ")]
     below = [*found[1:], [""]]
     return [
         (block, CAPTION.match(after[0]))

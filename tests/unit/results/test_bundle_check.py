@@ -13,7 +13,9 @@ from storebench.results.export.bundle import TABLES
 from storebench.study.record import StudyRecord
 
 DATA = Path(__file__).parents[3] / "docs" / "studies" / "data"
-EXAMPLE = Path(__file__).parents[2] / "data" / "bulk_write_read-0.1.0.zip"  # a run that an earlier version exported
+EXAMPLE = (
+    Path(__file__).parents[2] / "data" / "bulk_write_read-0.1.0.zip"
+)  # a run that an earlier version exported
 NAMES = tuple(TABLES)
 OTHER = "bulk_write_read/manual__2026-01-01T00:00:00+00:00"
 
