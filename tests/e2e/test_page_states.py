@@ -27,7 +27,9 @@ from tests.e2e.harness import storebench
 STUDY = "bulk_write_read"
 CELL = cell_at("null", 7, batch="10")
 AIRFLOW = "this"
-EXAMPLE = Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"  # a run that an earlier version exported
+EXAMPLE = (
+    Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"
+)  # a run that an earlier version exported
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; DROP TABLE storebench.attempt; --"
 
 
