@@ -5,12 +5,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from bench.api_server import login
 from bench.page import HOME, PAGE, launched
 
 AXE = Path(HOME, "page", "node_modules", "axe-core", "axe.min.js")
+# On two busy cores, the first answer of an API server takes longer than the default of 5 s.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
