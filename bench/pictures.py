@@ -33,7 +33,7 @@ WIDE, PHONE = 1280, 400  # pixels
 LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
 RUNS = 100  # number of newest runs to search for runs to show
 ALL = 1_000_000  # more than exist
-TWO_VALUES = "store=mongodb,elasticsearch"  # of the shipped run, which has no earlier run to compare with
+COMPARED = ("mongodb", "elasticsearch")  # stores to compare if the run has no earlier run
 # The selector of content, which each view has once it shows data.
 FIRST = ".sb-page :is(figure.sb-chart svg, .sb-scroll tbody tr, .sb-bars li, .sb-store-card)"
 
@@ -75,7 +75,7 @@ PICTURES = (
 class Shown:
     """The content of the pictures: a run, an earlier run of the same kind, and a cell that both measured. None where missing.
 
-    Without an earlier run, the picture of a comparison compares `TWO_VALUES` of the run.
+    Without an earlier run, the picture of a comparison compares two stores of the run, if the run has both.
     """
 
     run: Run
@@ -85,11 +85,10 @@ class Shown:
     def address(self, view: str) -> str:
         """Return the address of a view."""
         asked = {"view": view, "run": self.run["id"], "dag": self.run["dag_id"]}
-        if view == "compare":
-            before = (
-                {"before": self.before["id"]} if self.before else {"before": self.run["id"], "by": TWO_VALUES}
-            )
-            asked |= {**before, "after": self.run["id"]}
+        if view == "compare" and self.before:
+            asked |= {"before": self.before["id"], "after": self.run["id"]}
+        elif view == "compare":
+            asked |= {"before": self.run["id"], "by": f"store={','.join(COMPARED)}", "after": self.run["id"]}
         if view == "ranking":
             asked |= {f"rank:{name}": self.run[name] for name in ("rows", "seed")}
         if view == "history" and self.cell:
@@ -98,6 +97,11 @@ class Shown:
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """Yield the views without data, each with the way to get data."""
+        if self.before is None and not {*COMPARED} <= {*self.run["stores"]}:
+            yield (
+                "compare",
+                "two runs of one study with the same rows and seed, and a store in common: `make run` twice",
+            )
         if self.cell is None:
             yield "history", "a cell that a run has measured: `make run`"
 
@@ -230,21 +234,22 @@ def main(wanted: str, out: Path) -> None:
     if not url or not dsn:
         raise click.ClickException("No stack is known: run this with `make pictures`")
     with ExitStack() as stack:
+        others: dict[str, Picture] = {}
         if wanted == run_of_example():
+            others = pictures_of_studies()
             dsn = stack.enter_context(shipped(dsn))
             url = stack.enter_context(api_server(reader_of(dsn)))
-        _take_all(url, dsn, wanted, out)
+        _take_all(url, dsn, wanted, others, out)
 
 
-def _take_all(url: str, dsn: str, wanted: str, out: Path) -> None:
-    """Write the pictures of the run `wanted` into the folder `out`. `url`: of Airflow, whose page reads the database `dsn`."""
+def _take_all(url: str, dsn: str, wanted: str, others: Mapping[str, Picture], out: Path) -> None:
+    """Write the pictures of the run `wanted`, and a picture of each other run, into the folder `out`.
+
+    `url`: of Airflow, whose page reads the database `dsn`. `others`: by the run's id.
+    """
     try:
         shown = shown_of(Queries(dsn), None if wanted == "richest" else wanted)
-        of_studies = (
-            [(shown_of(Queries(dsn), run), picture) for run, picture in pictures_of_studies().items()]
-            if wanted == run_of_example()
-            else []
-        )
+        of_studies = [(shown_of(Queries(dsn), run), picture) for run, picture in others.items()]
     except SpecError as error:
         raise click.ClickException(str(error)) from None
     failed: dict[str, str] = {}

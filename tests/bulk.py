@@ -1,6 +1,7 @@
 """The bulk study in tests: cells, and specifications of its attempts."""
 
 from functools import cache
+from pathlib import Path
 
 from storebench.attempt.spec import AttemptSpec
 from storebench.study import studies
@@ -9,6 +10,8 @@ from storebench.study.dataset import folder_of
 
 BULK = "bulk_write_read"
 RANKED_BY = {"write": "write_s", "read": "only_s"}
+# A run that an earlier version exported
+EARLIER_BUNDLE = Path(__file__).parent / "data" / "bulk_write_read-0.1.0.zip"
 
 
 @cache

@@ -3,7 +3,6 @@
 import os
 import re
 import uuid
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -20,16 +19,13 @@ from storebench.results.database.migrate import migrate
 from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.leftovers.stopped import AIRFLOW_ID
 from storebench.study.order import turns
-from tests.bulk import bulk_study, cell_at
+from tests.bulk import EARLIER_BUNDLE, bulk_study, cell_at
 from tests.e2e.browser import PAGE, check_accessible, view
 from tests.e2e.harness import storebench
 
 STUDY = "bulk_write_read"
 CELL = cell_at("null", 7, batch="10")
 AIRFLOW = "this"
-EXAMPLE = (
-    Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"
-)  # a run that an earlier version exported
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>'; DROP TABLE storebench.attempt; --"
 
 
@@ -202,11 +198,11 @@ def test_without_permission_there_is_nothing(visit, url):
 WRITES = re.compile("Write: time (in the store|until the write)")
 
 
-def test_the_run_that_comes_with_the_project_is_seen_at_the_address_that_its_import_prints(
+def test_a_run_of_an_earlier_version_is_seen_at_the_address_that_its_import_prints(
     visit, token, own_url, database
 ):
     places = {"AIRFLOW_CONN_STOREBENCH_RESULTS": database, "STOREBENCH_AIRFLOW_URL": own_url}
-    first, again = (storebench("import", str(EXAMPLE), **places).stdout.splitlines() for _ in range(2))
+    first, again = (storebench("import", str(EARLIER_BUNDLE), **places).stdout.splitlines() for _ in range(2))
     assert " 33 attempt," in first[0] and " 0 attempt," in again[0]
     assert first[1] == again[1] and first[1].startswith(f"Its page: {own_url}{PAGE}")
     tab = visit(token, first[1].partition(own_url)[2], url=own_url)

@@ -4,7 +4,6 @@ import hashlib
 import zipfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -19,11 +18,8 @@ from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.export.bundle import Bundles
 from storebench.results.runs.prune import Pruning
 from storebench.results.runs.summary import refresh
+from tests.bulk import EARLIER_BUNDLE
 from tests.integration.recorded import PARAMS, STUDY
-
-EXAMPLE = (
-    Path(__file__).parents[1] / "data" / "bulk_write_read-0.1.0.zip"
-)  # a run that an earlier version exported
 
 
 @pytest.fixture
@@ -129,9 +125,9 @@ def test_a_bundle_that_was_touched_is_refused(database, run, cells, tmp_path):
 
 def test_a_run_of_an_earlier_version_is_loaded_whole_and_only_once(other_database):
     bundles, queries = Bundles(other_database), Queries(other_database)
-    run_id, new = bundles.load(EXAMPLE)
+    run_id, new = bundles.load(EARLIER_BUNDLE)
     assert (new["attempt"], new["phase"], new["usage"]) == (33, 386, 34)
-    assert set(bundles.load(EXAMPLE)[1].values()) == {0}
+    assert set(bundles.load(EARLIER_BUNDLE)[1].values()) == {0}
     rows = queries.results(run=run_id)
     assert Counter(row["status"] for row in rows) == {"verified": 31, "not_run": 2}
     assert {row["method_version"] for row in rows} == {2}

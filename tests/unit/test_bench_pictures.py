@@ -72,14 +72,16 @@ def test_without_a_run_it_says_how_to_get_one():
 
 
 def test_what_has_nothing_to_show_is_named():
-    assert [view for view, _ in Shown(run("one"), None, None).missing()] == ["history"]
+    assert [view for view, _ in Shown(run("one"), None, None).missing()] == ["compare", "history"]
     assert not list(Shown(run("one"), run("two"), "a/b").missing())
+    assert not list(Shown(run("one", stores=["elasticsearch", "mongodb", "null"]), None, "a/b").missing())
 
 
 def test_an_address_names_what_is_seen():
     shown = Shown(run("s/one"), run("s/two"), "a/b=c")
     assert "before=s%2Ftwo&after=s%2Fone" in shown.address("compare")
-    assert "before=s%2Fone&by=" in Shown(run("s/one"), None, None).address("compare"), "two values of one run"
+    alone = Shown(run("s/one"), None, None).address("compare")
+    assert "before=s%2Fone&by=store%3Dmongodb%2Celasticsearch&after=s%2Fone" in alone
     assert "cell=a%2Fb%3Dc" in shown.address("history")
     assert "rank%3Arows=1000&rank%3Aseed=7" in shown.address("ranking")
     assert "view=backfill" in shown.address("backfill") and "dag=d" in shown.address("backfill")

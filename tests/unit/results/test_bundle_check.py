@@ -11,18 +11,16 @@ from storebench.errors import SpecError
 from storebench.results.export import bundle_check, bundle_file
 from storebench.results.export.bundle import TABLES
 from storebench.study.record import StudyRecord
+from tests.bulk import EARLIER_BUNDLE
 
 DATA = Path(__file__).parents[3] / "docs" / "studies" / "data"
-EXAMPLE = (
-    Path(__file__).parents[2] / "data" / "bulk_write_read-0.1.0.zip"
-)  # a run that an earlier version exported
 NAMES = tuple(TABLES)
 OTHER = "bulk_write_read/manual__2026-01-01T00:00:00+00:00"
 
 
 @pytest.fixture(scope="module")
 def example():
-    return bundle_file.read(EXAMPLE, EXAMPLE.read_bytes(), NAMES)
+    return bundle_file.read(EARLIER_BUNDLE, EARLIER_BUNDLE.read_bytes(), NAMES)
 
 
 def changed(tables, table, **columns):
