@@ -1,7 +1,7 @@
-"""Write the tables of measured figures in the documentation: `python -m local.reference.figures`. A test compares the pages with the runs.
+"""Write the measured figures of the documentation: `python -m local.reference.figures`. A test compares the pages with the runs.
 
-Such a table follows a block with one command that ends with `--format markdown`, and ends with a line `*Measured: …*`. The command answers
-from the shipped runs, so a reader who types the command sees the same figures.
+A table of figures follows a block with one command that ends with `--format markdown`, and ends with a caption `*Measured: …*`. The command
+answers from the shipped runs, so a reader who types the command sees the same figures. The caption below a picture is written, too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ FIGURES = re.compile(
     r"(?P<block>^```console\n\$ storebench (?P<command>[^\n]* --format markdown)\n```\n).*?^\*Measured: [^\n]*\*$",
     re.MULTILINE | re.DOTALL,
 )
+# A picture of a shipped run, with its caption.
+PICTURE = re.compile(
+    r"(?P<picture>^(?:!\[|<img )[^\n]*images/[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*\*$", re.MULTILINE
+)
 STUDY = re.compile(r"--study (\w+)")
 # The origin of a study's figures. The shipped runs of a study have one method, and ran on one machine.
 ORIGIN = """
@@ -40,7 +44,7 @@ def commands(text: str) -> list[str]:
 
 
 def with_figures(text: str, answer: Answer, origin: Callable[[str], str]) -> str:
-    """Return a page with the tables that its commands print. `answer`: of a command's words. `origin`: the caption for a study's name."""
+    """Return a page with the tables that its commands print, and with captions. `answer`: of a command's words. `origin`: the caption for a study's name."""
 
     def table(found: re.Match[str]) -> str:
         study = STUDY.search(found["command"])
@@ -48,7 +52,10 @@ def with_figures(text: str, answer: Answer, origin: Callable[[str], str]) -> str
             raise ValueError(f"The command names no study: {found['command']}")
         return f"{found['block']}\n{answer(shlex.split(found['command']))}\n{origin(study[1])}"
 
-    return FIGURES.sub(table, text)
+    def caption(found: re.Match[str]) -> str:
+        return f"{found['picture']}{origin(found['study'])}"
+
+    return PICTURE.sub(caption, FIGURES.sub(table, text))
 
 
 def answer_from(uri: str) -> Answer:

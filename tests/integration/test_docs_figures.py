@@ -1,5 +1,7 @@
 """The tables of figures in the documentation are the answers of the shipped runs."""
 
+import re
+
 import pytest
 
 from local.reference import figures
@@ -20,6 +22,10 @@ $ {COMMAND}
 *Measured: by hand.*
 
 The sentence below the table.
+
+![A chart](../images/page-charts.png)
+
+*Measured: bulk_write_read, method 1, version 0.1.0+g0123456789ab; once.*
 """
 
 
@@ -37,12 +43,14 @@ def test_each_table_has_the_figures_of_the_shipped_runs(database):
     assert stale == [], "`make docs-figures` writes the tables again"
 
 
-def test_a_table_that_was_written_by_hand_is_replaced(database):
+def test_a_table_and_a_caption_that_were_written_by_hand_are_replaced(database):
     assert figures.commands(PAGE) == [COMMAND.removeprefix("storebench ")]
     answer, origin = figures.answer_from(database), figures.origin_from(database)
     text = figures.with_figures(PAGE, answer, origin)
     assert "1.5" not in text and "| elasticsearch | reference |" in text
-    assert f"*Measured: {STUDY}, method " in text and text.endswith("\nThe sentence below the table.\n")
+    (caption,) = set(re.findall(r"^\*Measured: .*", text, re.MULTILINE))
+    assert caption == origin(STUDY) and text.count(caption) == 2
+    assert "\nThe sentence below the table.\n\n![A chart](../images/page-charts.png)\n" in text
     assert figures.with_figures(text, answer, origin) == text
     with pytest.raises(RuntimeError, match="Unknown operation 'nonesuch'"):
         figures.with_figures(PAGE.replace("--operation read", "--operation nonesuch"), answer, origin)

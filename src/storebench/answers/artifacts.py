@@ -121,6 +121,7 @@ def artifacts_answer(rows: Sequence[AttemptRow], artifacts: Iterable[Row]) -> li
                     **named(group[0]["cell_key"], group[0].get("axes")),
                     operation=group[0]["operation"],
                     n=len(counted),
+                    servers=sorted({row["server_name"] for row in counted if row["server_name"]}),
                     percentiles={name: histogram.curve(contents) for name, contents in histograms.items()},
                     series=series,
                     series_of=series_of,

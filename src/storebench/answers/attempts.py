@@ -138,6 +138,7 @@ class CellArtifacts(CellName):
 
     operation: str
     n: int = Field(description="Number of counted attempts with histograms or series")
+    servers: list[str] = Field(description="Names of the servers that answered")
     percentiles: dict[str, list[tuple[float, float]]] = Field(
         description="Pairs of percentile and value by metric, from the summed histograms of all counted attempts"
     )

@@ -26,6 +26,7 @@ it("a report is of the study in its file", async () => {
   const run = { ...RUN, study: "toy", cell_key: null, stores: ["abacus"] };
   const artifacts = cells.map(({ attempts: _, figures: __, used: ___, ...cell }) => ({
     ...cell,
+    servers: [],
     percentiles: {
       latency_s: [
         [50, 0.1],
@@ -69,9 +70,9 @@ it("a report is of the study in its file", async () => {
   const squares = within(screen.getByRole("region", { name: "The run's cells" }));
   expect(squares.getAllByRole("row").map((line) => line.textContent)).toEqual([
     "cellrepeatfillsum",
-    "abacus hand, codec zip, level 2warm-up○ not runthe run ended without it✓ 9.00 sums/s",
-    "abacus hand, codec zip, level 21○ not runthe run ended without it✓ 5.00 sums/s",
-    "abacus hand, codec none, level 21○ not runthe run ended without it✓ 5.00 sums/s",
+    "abacus hand, codec zipwarm-up○ not runthe run ended without it✓ 9.00 sums/s",
+    "abacus hand, codec zip1○ not runthe run ended without it✓ 5.00 sums/s",
+    "abacus hand, codec none1○ not runthe run ended without it✓ 5.00 sums/s",
   ]);
   expect(squares.queryByRole("link")).toBeNull();
 

@@ -960,6 +960,11 @@ export interface components {
              */
             n: number;
             /**
+             * Servers
+             * @description Names of the servers that answered
+             */
+            servers: string[];
+            /**
              * Percentiles
              * @description Pairs of percentile and value by metric, from the summed histograms of all counted attempts
              */

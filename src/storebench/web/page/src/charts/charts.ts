@@ -1,8 +1,16 @@
 import type { TopLevelSpec } from "vega-lite";
-import { type CellPhases, verdictVerdictValues as LABELS, type Metric, type Verdict } from "../api/types";
-import { labels, type Places } from "../model/cells";
+import {
+  type CellPhases,
+  verdictVerdictValues as LABELS,
+  type Metric,
+  type NoVerdict,
+  type Study,
+  type Verdict,
+} from "../api/types";
+import { labels } from "../model/cells";
 import { cellText, remark, SIGNS, soundness, WHOLE } from "../model/format";
 import { linkTargetOf } from "../model/lead";
+import { serverNames } from "../model/provenance";
 import { colourOf, pale, type Theme } from "../ui/theme";
 import { figure, frame, lines, NARROW, quantity } from "./frame";
 
@@ -51,7 +59,7 @@ const TO_THE_SECOND = "to the second";
 
 /** Draw a bar for each cell: the phases of its typical attempt, in these colours. */
 export function phasesSpec(
-  study: Places,
+  study: Study,
   cells: CellPhases[],
   phases: [string, string][],
   description: string,
@@ -59,7 +67,7 @@ export function phasesSpec(
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const name = labels(study, cells);
+  const name = labels(study, cells, ({ attempt }) => [attempt.server_name]);
   const label = (cell: CellPhases) => marked(soundness(cell.attempt), name(cell));
   const values = cells.flatMap((cell) =>
     phases
@@ -154,19 +162,22 @@ export function saidOf(verdicts: Pick<Verdict, "verdict" | "unit">[]): Map<strin
   return new Map(ordered.map((verdict) => [labelText(verdict), verdict.verdict]));
 }
 
+/** Return the names of the servers that answered for A's cell, which names a comparison's line. */
+export const serversOfA = ({ origin_before }: Verdict | NoVerdict): string[] => serverNames(origin_before);
+
 /** Return whether a verdict has a ratio: figures of 0 or below have none. */
 export const hasRatio = (verdict: Verdict): verdict is Verdict & { ratio: number } => verdict.ratio !== null;
 
 /** Draw a point and an interval for each verdict with a ratio B / A; 1 means equal. ▲ marks unsound verdicts. */
 export function ratiosSpec(
-  study: Places,
+  study: Study,
   verdicts: Verdict[],
   marginPercent: number,
   description: string,
   width: number,
   theme: Theme,
 ): TopLevelSpec {
-  const name = labels(study, verdicts);
+  const name = labels(study, verdicts, serversOfA);
   const values = verdicts.filter(hasRatio).map((verdict) => ({
     ...verdict,
     said: labelText(verdict),

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Attempt, CellArtifacts, Metric, Operation, Study } from "../api/types";
-import { cellLabel, columns, datasetText, differing, namesOf, placesText } from "../model/cells";
+import { cellLabel, columns, datasetText, differing, labelled, namesOf, placesText } from "../model/cells";
 import { nameOf, type Scale, valueLabel } from "../model/choice";
 import { type Layout, panelled } from "../model/figures";
 import { linkTargetOf } from "../model/lead";
@@ -79,7 +79,9 @@ export function curvePanels(
   over?: Metric,
 ): CurvePanel[] {
   const of = new Set(operations.map(({ name }) => name));
-  const chosen = cells.filter((cell) => of.has(cell.operation) && pointsOf(cell, metric, over).length > 0);
+  const chosen = cells
+    .filter((cell) => of.has(cell.operation) && pointsOf(cell, metric, over).length > 0)
+    .map((cell) => labelled(study, cell, cell.servers));
   const properties = ["store", "client", "operation", ...namesOf(study, cells)];
   const names = differing(chosen, properties).filter((name) => name !== colour && name !== panel);
   return panelled(chosen, panel).map(([name, some]) => ({

@@ -128,10 +128,17 @@ export function differing(cells: CellName[], names: string[]): string[] {
   });
 }
 
-/** Return a function that names cells uniquely, with the dataset's parameters only where the datasets differ. */
-export function labels(study: Places, cells: CellName[]): (cell: CellName) => string {
-  const added = differing(cells, datasetNamesOf(study));
-  return (cell) => [cellLabel(study, cell), placesText(cell, added)].filter(Boolean).join(", ");
+/**
+ * Return a function that names cells by store, client, and the values in which the cells differ. `serversOf` returns the names of the servers
+ * that answered for a cell.
+ */
+export function labels<T extends CellName>(
+  study: Study,
+  cells: T[],
+  serversOf: (cell: T) => (string | null)[],
+): (cell: T) => string {
+  const names = ["store", "client", ...differing(cells, namesOf(study, cells))];
+  return (cell) => placesText(labelled(study, cell, serversOf(cell)), names);
 }
 
 /** Return a cell's values for export: a column for each name, so that all cells have the same columns. */

@@ -255,6 +255,14 @@ function byBest({ better }: Figure): (one: Bar, other: Bar) => number {
   return (one, other) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other));
 }
 
+/** Return a cell with the label of the servers that answered its attempts. */
+export const answered = (study: Study, cell: CellFigures): CellFigures =>
+  labelled(
+    study,
+    cell,
+    cell.attempts.map(({ server_name }) => server_name),
+  );
+
 function barOf(
   study: Study,
   cell: CellFigures,
@@ -262,17 +270,10 @@ function barOf(
   names: string[],
   limit: boolean,
 ): Bar {
+  const named = answered(study, cell);
   return {
-    cell,
-    name:
-      placesText(
-        labelled(
-          study,
-          cell,
-          cell.attempts.map(({ server_name }) => server_name),
-        ),
-        names,
-      ) || "all",
+    cell: named,
+    name: placesText(named, names) || "all",
     spread: cell.figures[name] ?? null,
     dots: ofAttempts
       ? cell.attempts.map((attempt) => ({

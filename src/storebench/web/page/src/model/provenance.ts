@@ -42,6 +42,10 @@ export function machineText({ cpus, cpu_model, memory_gib }: Machine): string {
     .join(", ");
 }
 
+/** Return the names of an origin's servers, without their versions. */
+export const serverNames = ({ servers }: Origin): string[] =>
+  servers.map((server) => server.replace(/ v?\d.*$/, ""));
+
 const list = (texts: string[]) => texts.join(", ") || null;
 
 /** Return an origin as columns for export. `end` is a suffix of the columns' names. */

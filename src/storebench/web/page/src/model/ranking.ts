@@ -8,7 +8,8 @@ import {
   rankingIncludedValues,
   type Study,
 } from "../api/types";
-import { type CellName, differing, labelled, namesOf, placesText } from "./cells";
+import { labels } from "./cells";
+import { serverNames } from "./provenance";
 import { reportedBySome, scalarsOf } from "./study";
 import { compared, type Figures, NONE } from "./units";
 
@@ -141,13 +142,8 @@ export function metricsOf(study: Study, operation: string): Metric[] {
 type RankedName = RankedCell | ExcludedCell;
 
 /** Return a function that names a table's cells. Values that all cells share are omitted: they are above the table. */
-export function namer(study: Study, cells: CellName[]): (cell: RankedName) => string {
-  const names = differing(cells, namesOf(study, cells));
-  return (cell) => {
-    const servers = cell.origin.servers.map((server) => server.replace(/ v?\d.*$/, ""));
-    return placesText(labelled(study, cell, servers), ["store", "client", ...names]);
-  };
-}
+export const namer = (study: Study, cells: RankedName[]): ((cell: RankedName) => string) =>
+  labels(study, cells, ({ origin }) => serverNames(origin));
 
 /** A place as a text, `=1` if cells share the place, and in words. */
 export interface PlaceText {

@@ -1,6 +1,7 @@
 /** Arrange the medians of a table that a study declares. */
 import type { Attempt, CellFigures, Metric, Study, Table } from "../api/types";
-import { differing, isNumeric, namesOf, placeOf, titleOf, valueText } from "./cells";
+import { differing, isNumeric, namesOf, placeOf, placesText, titleOf, valueText } from "./cells";
+import { answered } from "./figures";
 import { brokenFirst, isBroken, remark, SIGNS, soundness } from "./format";
 import { figureOf, metricNamed } from "./study";
 import { compared, NONE } from "./units";
@@ -59,7 +60,9 @@ export function tableData(study: Study, table: Table, cells: CellFigures[]): Tab
     metrics,
     lines: chosen.map((cell, line) => ({
       cell,
-      places: names.map((name) => valueText(placeOf(cell, name))),
+      places: names.map((name) =>
+        name === "store" ? placesText(answered(study, cell), [name]) : valueText(placeOf(cell, name)),
+      ),
       medians: texts.map((column) => column[line] as MedianText),
       failures: failuresOf(cell),
     })),

@@ -63,7 +63,7 @@ describe("a chart", () => {
     );
     for (const name of ["container started", "brand new"]) expect(svg).toContain(name);
     expect(svg).not.toContain("verify");
-    expect(svg).toContain("✕ null reference, batch 10,000");
+    expect(svg).toContain("✕ null reference");
   });
 
   it("draws what is told to the second otherwise than what is measured, by an edge that is seen on any ground", async () => {
@@ -224,8 +224,8 @@ describe("a chart", () => {
   it("says what differs between two lines of one name", async () => {
     const other = { ...VERDICT, rows: 50000, cell_key: "other" };
     const svg = await drawn(ratiosSpec(BULK, [VERDICT, other], 5, "what", 1200, LIGHT));
-    expect(svg).toContain("batch 10,000, rows 2,000");
-    expect(svg).toContain("batch 10,000, rows 50,000");
+    expect(svg).toContain("mongodb reference, rows 2,000");
+    expect(svg).toContain("mongodb reference, rows 50,000");
   });
 
   it("excludes what has no ratio", async () => {

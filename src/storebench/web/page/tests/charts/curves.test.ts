@@ -38,7 +38,7 @@ const LAYOUT = { colour: "codec", panel: "level" };
 function found(codec: string, level: string, changes: Partial<CellArtifacts> = {}): CellArtifacts {
   const { cell_key, study, store, client, axes, rows, seed } = toy("sum", 1, { codec, level });
   const own = { cell_key, study, store, client, axes, rows, seed, operation: "sum", n: 3 };
-  return { ...own, percentiles: { latency_s: POINTS }, series: {}, series_of: null, ...changes };
+  return { ...own, percentiles: { latency_s: POINTS }, series: {}, series_of: null, servers: [], ...changes };
 }
 
 async function drawn(

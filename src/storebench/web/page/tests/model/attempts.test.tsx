@@ -272,8 +272,8 @@ it("a run of another study has its operations, figures and axes, and what is hid
   const { rerender } = showGrid(live);
   expect(lines()).toEqual([
     "cell | repeat | fill | sum",
-    "abacus hand, codec zip, level 2 | 1 | … queued | ✓ 5.00 sums/s",
-    "abacus hand, codec none, level 2 | 1 | … queued | ✓ 5.00 sums/s",
+    "abacus hand, codec zip | 1 | … queued | ✓ 5.00 sums/s",
+    "abacus hand, codec none | 1 | … queued | ✓ 5.00 sums/s",
   ]);
   expect(screen.getByRole("group", { name: "codec" }).title).toBe("What codec means.");
   const asked = new URLSearchParams("without=axis:codec:zip");

@@ -46,11 +46,18 @@ describe("a cell", () => {
     );
   });
 
-  it("is told from the others by what of the datasets differs", () => {
-    const label = (...others: (typeof CELL)[]) => labels(BULK, [CELL, ...others])(CELL);
-    expect(label(CELL)).toBe("mongodb reference, batch 10,000");
-    expect(label(at(CELL.axes, 2000, 8))).toBe("mongodb reference, batch 10,000, seed 7");
-    expect(label(at(CELL.axes, 1))).toBe("mongodb reference, batch 10,000, rows 2,000");
+  it("is named by its store, its client and the values in which the cells differ", () => {
+    const label = (...others: (typeof CELL)[]) => labels(BULK, [CELL, ...others], () => [])(CELL);
+    expect(label(CELL)).toBe("mongodb reference");
+    expect(label(at({ batch: "all" }))).toBe("mongodb reference, batch 10,000");
+    expect(label(at(CELL.axes, 2000, 8))).toBe("mongodb reference, seed 7");
+    expect(label(at(CELL.axes, 1))).toBe("mongodb reference, rows 2,000");
+  });
+
+  it("is labelled with the server that answered for another product", () => {
+    const stores = BULK.stores.map((one) => ({ ...one, product: one.name === "mongodb" ? "MongoDB" : null }));
+    const label = labels({ ...BULK, stores }, [CELL, at({ batch: "all" })], () => ["FerretDB"]);
+    expect(label(CELL)).toBe("FerretDB (store mongodb) reference, batch 10,000");
   });
 
   it("keeps what its study does not know any more", () => {

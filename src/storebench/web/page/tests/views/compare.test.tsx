@@ -162,13 +162,15 @@ it("says once what all cells have in common, and shows a long reason on request"
     reason: "too noisy: with a noise of 80.0% about 1,400 repeats would do, which is many",
   };
   render(<VerdictTable choice={NO_CHOICE} study={BULK} comparison={{ ...FOUND, verdicts: [long] }} />);
-  expect(screen.getByText("All cells: rows 2,000, seed 7")).toBeTruthy();
+  expect(document.body.textContent).toContain(
+    "All cells: store mongodb, client reference, batch 10,000, rows 2,000, seed 7",
+  );
   expect(screen.queryByRole("columnheader", { name: "rows" })).toBeNull();
   expect(screen.queryByRole("columnheader", { name: "unsound" })).toBeNull();
   expect(screen.getByText("why").closest("details")).toHaveProperty("open", false);
 });
 
-it("lists no two cells alike: the parameters of their datasets stand beside them", () => {
+it("names cells by the parameters of their datasets if the datasets differ", () => {
   const other = { ...ONE, cell_key: "other", rows: 20000, seed: 42 };
   render(
     <VerdictTable
@@ -178,9 +180,9 @@ it("lists no two cells alike: the parameters of their datasets stand beside them
     />,
   );
   const lines = screen.getAllByRole("row").slice(1);
-  expect(lines.map((line) => [...line.children].slice(0, 3).map((cell) => cell.textContent))).toEqual([
-    ["mongodb reference, batch 10,000", "2,000", "7"],
-    ["mongodb reference, batch 10,000", "20,000", "42"],
+  expect(lines.map((line) => [...line.children].slice(0, 1).map((cell) => cell.textContent))).toEqual([
+    ["mongodb reference, rows 2,000, seed 7"],
+    ["mongodb reference, rows 20,000, seed 42"],
   ]);
 });
 
@@ -265,7 +267,7 @@ describe("a comparison", () => {
     expect(screen.getByText("1,000 sums/s (3)")).toBeTruthy();
     unfold();
     expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(1);
-    expect(screen.getByText("All cells: rows 2,000, seed 7")).toBeTruthy();
+    expect(text()).toContain("rows 2,000, seed 7");
     expect(screen.getByRole("option", { name: "space saved" })).toBeTruthy();
     expect(screen.queryByRole("option", { name: "latency" })).toBeNull();
   });

@@ -48,7 +48,7 @@ describe("a run that goes on", () => {
     const squares = squaresOf(GOING, BULK, [TURN], [], new Map());
     squares.set(`${place}write`, { state: "running", detail: "image_pulled", attempt: null });
     show(GOING, [], { turns: [TURN], squares });
-    expect(text()).toContain("Now: write of mongodb reference, batch 10,000, repeat 1: image pulled");
+    expect(text()).toContain("Now: write of mongodb reference, repeat 1: image pulled");
     cleanup();
     show(RUN, [ATTEMPT]);
     expect(text()).not.toContain("Now:");
@@ -134,7 +134,7 @@ describe("a run that has ended", () => {
     const [item, ...others] = failures.getAllByRole("listitem");
     expect(others).toEqual([]);
     expect(item?.textContent).toBe(
-      "write of mongodb reference, batch 10,000, repeats 1, 2oom_killed: out of memoryGive the pod more memory.",
+      "write of mongodb reference, repeats 1, 2oom_killed: out of memoryGive the pod more memory.",
     );
     expect(failures.getByRole("link").getAttribute("href")).toContain("/tasks/cell.write/mapped/0");
   });
@@ -146,8 +146,8 @@ describe("the results so far", () => {
     show(GOING, [slow, ATTEMPT, { ...ATTEMPT, repeat: 2 }]);
     const bars = within(screen.getByRole("region", { name: "Results of write" }));
     expect(bars.getAllByRole("listitem").map((bar) => bar.textContent)).toEqual([
-      "1mongodb reference, batch 10,0001.50 sbest n = 2",
-      "2elasticsearch reference, batch 10,0003.00 s2× slower n = 1",
+      "1mongodb reference1.50 sbest n = 2",
+      "2elasticsearch reference3.00 s2× slower n = 1",
     ]);
     const hollow = [...document.querySelectorAll(".sb-bar-fill")].map((bar) =>
       bar.classList.contains("sb-hollow"),

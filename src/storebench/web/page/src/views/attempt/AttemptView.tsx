@@ -4,7 +4,7 @@ import { useLoaded } from "../../api/loading";
 import { withStudy } from "../../api/study";
 import type { AttemptCounters, AttemptProfiles, CellPhases, PodUsage, Study, Turn } from "../../api/types";
 import { Phases } from "../../charts/PhaseCharts";
-import { cellLabel } from "../../model/cells";
+import { cellLabel, labelled } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { moment, remark } from "../../model/format";
 import { toAttempts, toHistory } from "../../model/lead";
@@ -77,7 +77,8 @@ function About({ study, cells, turns, choice }: Loaded & { choice: Choice }) {
   return (
     <>
       <p className="sb-line">
-        {titleOfOperation(attempt.operation)} {cellLabel(study, attempt)}, repeat {attempt.repeat}, try{" "}
+        {titleOfOperation(attempt.operation)}{" "}
+        {cellLabel(study, labelled(study, attempt, [attempt.server_name]))}, repeat {attempt.repeat}, try{" "}
         {attempt.try_number}, {moment(attempt.recorded_at)} UTC: {remark(attempt)}
         {attempt.error ? `: ${attempt.error}` : ""}
       </p>

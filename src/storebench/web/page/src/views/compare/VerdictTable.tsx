@@ -1,22 +1,13 @@
 import { useState } from "react";
 import type { Comparison, NoVerdict, Study, Verdict } from "../../api/types";
-import { labelText } from "../../charts/charts";
-import {
-  type CellName,
-  cellLabel,
-  datasetNamesOf,
-  datasetsText,
-  differing,
-  isNumeric,
-  placeOf,
-  titleOf,
-  valueText,
-} from "../../model/cells";
+import { labelText, serversOfA } from "../../charts/charts";
+import { labels } from "../../model/cells";
 import type { Choice } from "../../model/choice";
 import { toHistory } from "../../model/lead";
 import { alignedRows, compared, NONE, ratioText } from "../../model/units";
 import { whyLines } from "../../model/why";
 import { Lead } from "../../ui/Lead";
+import { Common } from "../../ui/Provenance";
 import { Reason } from "../../ui/Reason";
 import { NumberCells, ScrollTable } from "../../ui/ScrollTable";
 
@@ -30,21 +21,15 @@ export interface StudyComparison {
 export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
   const [all, setAll] = useState(false);
   const { verdicts, no_verdict } = comparison;
-  const cells: (CellName & { remarks: string[] })[] = [...verdicts, ...no_verdict];
-  const names = differing(cells, datasetNamesOf(study));
+  const cells = [...verdicts, ...no_verdict];
+  const name = labels(study, cells, serversOfA);
   const isUnsound = cells.some(({ remarks }) => remarks.length);
-  const place = (cell: CellName) =>
-    names.map((name) => (
-      <td key={name} className={isNumeric(study, name) ? "sb-number" : undefined}>
-        {valueText(placeOf(cell, name))}
-      </td>
-    ));
   const more = all ? ["A: geometric mean", "B: geometric mean", "p, adjusted"] : [];
   const figures = ["B / A", "95 % interval", "A: median (n)", "B: median (n)", ...more];
-  const named = (cell: CellName & { operation: string }, metric?: string | null) => (
+  const named = (cell: Verdict | NoVerdict, metric?: string | null) => (
     <th scope="row">
       <Lead choice={choice} to={toHistory(cell as Verdict, metric ?? "")}>
-        {cellLabel(study, cell)}
+        {name(cell)}
       </Lead>
     </th>
   );
@@ -52,8 +37,8 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
   const remarks = (texts: string[]) => (isUnsound ? <td>{texts.join("; ") || NONE}</td> : null);
   return (
     <>
+      <Common study={study} cells={cells} />
       <p className="sb-line">
-        {cells.length && !names.length ? <span>All cells: {datasetsText(study, cells)}</span> : null}
         <button type="button" aria-pressed={all} onClick={() => setAll(!all)}>
           all columns
         </button>
@@ -61,19 +46,11 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
       <ScrollTable
         label="Verdicts"
         className="sb-verdicts"
-        columns={[
-          "cell",
-          ...names.map((name) => titleOf(study, name)),
-          "operation",
-          "B is",
-          ...figures,
-          ...(isUnsound ? ["unsound"] : []),
-        ]}
+        columns={["cell", "operation", "B is", ...figures, ...(isUnsound ? ["unsound"] : [])]}
       >
         {verdicts.map((verdict, index) => (
           <tr key={`${verdict.cell_key} ${verdict.operation}`}>
             {named(verdict, verdict.metric)}
-            {place(verdict)}
             <td>{verdict.operation}</td>
             <td className={`sb-verdict sb-${verdict.verdict.replace(" ", "-")}`}>
               {labelText(verdict)}
@@ -87,7 +64,6 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
         {no_verdict.map((pair) => (
           <tr key={`${pair.cell_key} ${pair.operation}`}>
             {named(pair)}
-            {place(pair)}
             <td>{pair.operation}</td>
             <td className="sb-verdict">no verdict</td>
             <td colSpan={figures.length}>{pair.reason}</td>
@@ -116,8 +92,9 @@ function Why({ of, units }: { of: Verdict["why"]; units: string }) {
 
 /** Return the table of verdicts in a form that fits into a picture. */
 export function textsOf(study: Study, { verdicts, no_verdict }: Comparison): Record<string, string>[] {
+  const name = labels(study, [...verdicts, ...no_verdict], serversOfA);
   const line = (pair: Verdict | NoVerdict, a: string, b: string, ratio: string, said: string) => ({
-    cell: cellLabel(study, pair),
+    cell: name(pair),
     operation: pair.operation,
     "A (n)": a,
     "B (n)": b,

@@ -1,7 +1,7 @@
 /** Say the result of a comparison in a sentence. */
 import type { Study, Verdict } from "../../api/types";
-import { labelText } from "../../charts/charts";
-import { differing, labels, namesOf, placesText } from "../../model/cells";
+import { labelText, serversOfA } from "../../charts/charts";
+import { differing, labelled, labels, namesOf, placesText } from "../../model/cells";
 import { digits } from "../../model/units";
 
 /** The labels in the order of the sentence: a loss first. */
@@ -35,10 +35,10 @@ const ratioPart = ({ ratio }: Verdict) => (ratio === null ? "" : ` (${digits(rat
 function shortNamer(study: Study, verdicts: Verdict[]): (verdict: Verdict) => string {
   const names = ["store", "client", ...namesOf(study, verdicts), "operation"];
   const differ = differing(verdicts, names);
-  const full = labels(study, verdicts);
+  const full = labels(study, verdicts, serversOfA);
   return (verdict) => {
     const places = placesText(
-      verdict,
+      labelled(study, verdict, serversOfA(verdict)),
       differ.filter((name) => name !== "operation"),
     );
     const operation = differ.includes("operation") ? verdict.operation : "";

@@ -59,6 +59,7 @@ function Bars({
   const name = labels(
     study,
     results.map(({ cell }) => cell),
+    ({ server_name }) => [server_name],
   );
   const figures = compared(
     metric.unit,

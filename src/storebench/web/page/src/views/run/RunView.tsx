@@ -14,6 +14,7 @@ import { originColumns, originOf, sourceOf } from "../../model/provenance";
 import { sqlOf } from "../../model/sql";
 import { metricsByRank, operationsOf, resultText } from "../../model/study";
 import { Filters } from "../../ui/Controls";
+import { Common } from "../../ui/Provenance";
 import { ScrollTable } from "../../ui/ScrollTable";
 import { Ready } from "../../ui/States";
 import { type Failure, Failures } from "./Failures";
@@ -180,7 +181,9 @@ export function Grid({ live, choice, written = false }: Shown) {
   const operations = runOperations(study, live.turns).map((operation) => operation.name);
   const names = namesOf(study, live.turns);
   const turns = live.turns.filter(isShown(choice.asked, names));
-  const label = labels(study, live.turns);
+  const label = labels(study, live.turns, ({ cell_key }) =>
+    live.attempts.filter((attempt) => attempt.cell_key === cell_key).map(({ server_name }) => server_name),
+  );
   const { second } = metricsByRank(study, live.attempts);
   const table = turns.flatMap((turn) =>
     operations.map((operation) => {
@@ -292,6 +295,7 @@ export function Grid({ live, choice, written = false }: Shown) {
       <div className="sb-fields">
         <Filters study={study} cells={live.turns} choice={choice} />
       </div>
+      <Common study={study} cells={live.turns} />
       <ScrollTable label="The run's cells" columns={["cell", "repeat", ...operations]} className="sb-grid">
         {turns.map((turn) => (
           <tr key={`${turn.cell_key} ${turn.repeat}`}>

@@ -1,9 +1,9 @@
 import type { Metric, SizePoint, Study } from "../../api/types";
-import { cellLabel, columns, differing, namesOf, placesText } from "../../model/cells";
+import { cellLabel, columns, differing, labelled, namesOf, placesText } from "../../model/cells";
 import { nameOf, valueLabel } from "../../model/choice";
 import { type Layout, panelled } from "../../model/figures";
 import { type LinkTarget, linkTargetOf } from "../../model/lead";
-import { originColumns } from "../../model/provenance";
+import { originColumns, serverNames } from "../../model/provenance";
 import { chartsOf, layoutOf } from "../../model/study";
 import { digits, figureIn } from "../../model/units";
 import type { SizeMark } from "./sizesSpec";
@@ -60,7 +60,8 @@ export function sizeMarks(
   colour: string,
   names: string[],
 ): SizeMark[] {
-  return points.map((point) => {
+  return points.map((found) => {
+    const point = labelled(study, found, serverNames(found.origin));
     const { median, interval_low: low, interval_high: high } = point.spread;
     return {
       line: point.line,
