@@ -181,9 +181,8 @@ export function Grid({ live, choice, written = false }: Shown) {
   const operations = runOperations(study, live.turns).map((operation) => operation.name);
   const names = namesOf(study, live.turns);
   const turns = live.turns.filter(isShown(choice.asked, names));
-  const label = labels(study, live.turns, ({ cell_key }) =>
-    live.attempts.filter((attempt) => attempt.cell_key === cell_key).map(({ server_name }) => server_name),
-  );
+  const servers = serversByCell(live.attempts);
+  const label = labels(study, live.turns, ({ cell_key }) => [...(servers.get(cell_key) ?? [])]);
   const { second } = metricsByRank(study, live.attempts);
   const table = turns.flatMap((turn) =>
     operations.map((operation) => {
@@ -314,6 +313,14 @@ export function Grid({ live, choice, written = false }: Shown) {
       </ScrollTable>
     </>
   );
+}
+
+/** Return the names of the servers that answered, by the key of the cell. */
+function serversByCell(attempts: Attempt[]): Map<string, Set<string | null>> {
+  const servers = new Map<string, Set<string | null>>();
+  for (const { cell_key, server_name } of attempts)
+    servers.set(cell_key, (servers.get(cell_key) ?? new Set()).add(server_name));
+  return servers;
 }
 
 /** The states of operations that a run with `skip_done` measures. */
