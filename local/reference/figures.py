@@ -24,7 +24,8 @@ FIGURES = re.compile(
 )
 # A picture of a shipped run, with its caption.
 PICTURE = re.compile(
-    r"(?P<picture>^(?:!\[|<img )[^\n]*images/[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*\*$", re.MULTILINE
+    r"(?P<picture>^(?:!\[|<img )[^\n]*images/[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*; repeats: [^\n]*\*$",
+    re.MULTILINE,
 )
 STUDY = re.compile(r"--study (\w+)")
 # The origin of a study's figures. The shipped runs of a study have one method, and ran on one machine.

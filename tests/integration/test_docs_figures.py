@@ -25,7 +25,7 @@ The sentence below the table.
 
 ![A chart](../images/page-charts.png)
 
-*Measured: bulk_write_read, method 1, version 0.1.0+g0123456789ab; once.*
+*Measured: bulk_write_read, method 1, version 0.1.0+g0123456789ab; repeats: 1, by hand.*
 """
 
 

@@ -15,13 +15,8 @@ NOT_MEASURED = ("decisions", "reference")
 PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if p.parent.name not in NOT_MEASURED)]
 WITHOUT_FIGURES = {"how-it-works.svg", "backfill.png"}  # a drawing, and a dialog of Airflow
 CAPTION = re.compile(
-    r"\*Measured: (\w+), method (\d+)(?: \(([^)]+)\))?, version (\d+\.\d+\.\d+\+g[0-9a-f]{12})[;.] "
+    r"\*Measured: (\w+), method (\d+), version {0}(?:, {0})*[;.] ".format(r"\d+\.\d+\.\d+\+g[0-9a-f]{12}")
 )
-# Figures of an older method (study, its method, the present one) that may be shown until they are measured anew, because their meaning is the
-# same. The line below them says in these words what has changed. No other older method is shown.
-SHOWN_STILL = {
-    ("point_operations", 1, 2): "no request failed, and method 2 differs in failed requests alone",
-}
 PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
 NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|µs|ns|MiB|kB|MB|GB)| \(client\))?( to \d[\d.]*)?")
 
@@ -72,10 +67,7 @@ def mistakes(page):
         if caption is None:
             found.append(f"no line '*Measured: STUDY, method N, version V; …*' below {block[0][:60]}")
         elif (method := int(caption[2])) != (now := method_of(caption[1])):
-            if caption[3] is None or caption[3] != SHOWN_STILL.get((caption[1], method, now)):
-                found.append(f"method {caption[2]}, and {caption[1]} has {now} today: {block[0][:60]}")
-        elif caption[3] is not None:
-            found.append(f"the present method needs no word ({caption[3]}): {block[0][:60]}")
+            found.append(f"method {method}, and {caption[1]} has {now} today: {block[0][:60]}")
     return found
 
 
@@ -84,7 +76,6 @@ def test_what_was_measured_says_by_which_version_and_by_the_present_method(page)
     assert mistakes(page) == []
 
 
-STILL = SHOWN_STILL["point_operations", 1, 2]
 PLAIN = "| store | s |\n|---|---|\n| null | 1.50 |\n"
 PRESENT = f"*Measured: point_operations, method {method_of('point_operations')}, version 0.1.0+g97e28f31da79; once.*\n"
 
@@ -98,10 +89,7 @@ PRESENT = f"*Measured: point_operations, method {method_of('point_operations')},
         (f"{PLAIN}\nText between.\n\n{PRESENT}", "no line"),
         (f"{PLAIN}\n{PRESENT.replace(', version 0.1.0+g97e28f31da79', '')}", "no line"),
         (f"{PLAIN}\n{PRESENT.replace('method 2', 'method 1')}", "method 1, and point_operations has 2 today"),
-        (f"{PLAIN}\n{PRESENT.replace('method 2', 'method 1 (other words)')}", "method 1, and point"),
-        (f"{PLAIN}\n{PRESENT.replace('method 2', f'method 3 ({STILL})')}", "method 3, and point_operations has 2"),
-        (f"{PLAIN}\n{PRESENT.replace('method 2', f'method 1 ({STILL})')}", None),
-        (f"{PLAIN}\n{PRESENT.replace('method 2', f'method 2 ({STILL})')}", "needs no word"),
+        (f"{PLAIN}\n{PRESENT.replace('method 2', 'method 1 (other words)')}", "no line"),
         (f"{PLAIN}\n{PRESENT}", None),
         ("![A drawing](images/how-it-works.svg)\n", None),
         ("| code | meaning |\n|---|---|\n| 0 | no operation is slower |\n", None),
