@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import psycopg
 from click.testing import CliRunner
@@ -74,6 +75,7 @@ def answer_from(uri: str) -> Answer:
 def origin_from(uri: str) -> Callable[[str], str]:
     """Return a function that writes the caption of a study's figures: method, versions, repeats, days, and machine."""
 
+    @cache  # a page has a caption for each of its tables and pictures
     def origin(study: str) -> str:
         with psycopg.connect(uri) as connection:
             rows = connection.execute(ORIGIN, [study]).fetchall()

@@ -267,7 +267,7 @@ describe("a comparison", () => {
     expect(screen.getByText("1,000 sums/s (3)")).toBeTruthy();
     unfold();
     expect(screen.getAllByRole("columnheader", { name: "seed" })).toHaveLength(1);
-    expect(text()).toContain("rows 2,000, seed 7");
+    expect(text()).toContain("All cells: store abacus, client hand, codec none, level 2, rows 2,000, seed 7");
     expect(screen.getByRole("option", { name: "space saved" })).toBeTruthy();
     expect(screen.queryByRole("option", { name: "latency" })).toBeNull();
   });

@@ -1,7 +1,7 @@
 /** Say the result of a comparison in a sentence. */
 import type { Study, Verdict } from "../../api/types";
 import { labelText, serversOfA } from "../../charts/charts";
-import { differing, labelled, labels, namesOf, placesText } from "../../model/cells";
+import { differing, labelled, namesOf, placesText } from "../../model/cells";
 import { digits } from "../../model/units";
 
 /** The labels in the order of the sentence: a loss first. */
@@ -35,13 +35,16 @@ const ratioPart = ({ ratio }: Verdict) => (ratio === null ? "" : ` (${digits(rat
 function shortNamer(study: Study, verdicts: Verdict[]): (verdict: Verdict) => string {
   const names = ["store", "client", ...namesOf(study, verdicts), "operation"];
   const differ = differing(verdicts, names);
-  const full = labels(study, verdicts, serversOfA);
   return (verdict) => {
+    const named = labelled(study, verdict, serversOfA(verdict));
     const places = placesText(
-      labelled(study, verdict, serversOfA(verdict)),
+      named,
       differ.filter((name) => name !== "operation"),
     );
     const operation = differ.includes("operation") ? verdict.operation : "";
-    return [places, operation].filter(Boolean).join(" ") || `${full(verdict)} ${verdict.operation}`;
+    return (
+      [places, operation].filter(Boolean).join(" ") ||
+      `${placesText(named, ["store", "client"])} ${verdict.operation}`
+    );
   };
 }
