@@ -98,7 +98,12 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
           NONE
         ) : (
           <>
-            <Common study={study} cells={cells} said={countsOf(cells)} />
+            <Common
+              study={study}
+              cells={cells}
+              serversOf={({ attempts }) => attempts.map(({ server_name }) => server_name)}
+              said={countsOf(cells)}
+            />
             <Unsound study={study} cells={cells} />
             <div className="sb-fields">
               <ScaleMenu choice={choice} />

@@ -37,7 +37,7 @@ export function Phases({
           NONE
         ) : (
           <>
-            <Common study={study} cells={cells} />
+            <Common study={study} cells={cells} serversOf={({ attempt }) => [attempt.server_name]} />
             {single ? null : (
               <div className="sb-fields">
                 <OrderMenu choice={choice} />

@@ -1,20 +1,44 @@
 import { useState } from "react";
 import type { Attempt, Study } from "../api/types";
-import { type CellName, datasetsText, differing, namesOf, placeOf, titleOf, valueText } from "../model/cells";
+import {
+  type CellName,
+  datasetsText,
+  differing,
+  labelled,
+  namesOf,
+  placeOf,
+  titleOf,
+  valueText,
+} from "../model/cells";
 import { citationOf, originOf, originText } from "../model/provenance";
 import { copyText } from "./clipboard";
 
-/** Show once the values that all these cells share, so that no chart repeats them. `said` is a further fact about all cells. */
-export function Common({ study, cells, said = "" }: { study: Study; cells: CellName[]; said?: string }) {
-  const names = ["store", "client", ...namesOf(study, cells)];
+/**
+ * Show once the values that all these cells share, so that no chart repeats them. `serversOf` returns the names of the servers that answered
+ * for a cell. `place` is the name of the compared values, if any: the cells have only the value of A. `said` is a further fact about all cells.
+ */
+export function Common<T extends CellName>({
+  study,
+  cells,
+  serversOf,
+  place,
+  said = "",
+}: {
+  study: Study;
+  cells: T[];
+  serversOf: (cell: T) => (string | null)[];
+  place?: string | undefined;
+  said?: string;
+}) {
+  const names = ["store", "client", ...namesOf(study, cells)].filter((name) => name !== place);
   const different = differing(cells, names);
   const first = cells[0];
+  const labels = new Set(cells.flatMap((cell) => labelled(study, cell, serversOf(cell)).label ?? []));
   const same = names.flatMap((name) => {
     const value = first && placeOf(first, name);
     const shared = cells.every((cell) => placeOf(cell, name) !== undefined);
-    return value === undefined || !shared || different.includes(name)
-      ? []
-      : [`${titleOf(study, name)} ${valueText(value)}`];
+    if (value === undefined || !shared || different.includes(name)) return [];
+    return name === "store" && labels.size ? [...labels] : [`${titleOf(study, name)} ${valueText(value)}`];
   });
   return (
     <p className="sb-line sb-common">

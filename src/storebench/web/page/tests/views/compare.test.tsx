@@ -170,6 +170,18 @@ it("says once what all cells have in common, and shows a long reason on request"
   expect(screen.getByText("why").closest("details")).toHaveProperty("open", false);
 });
 
+it("says which server answered for all cells, and no value of the compared name", () => {
+  const ferret = { ...ONE, origin_before: { ...ONE.origin_before, servers: ["FerretDB v2.7.0"] } };
+  const common = () => document.body.querySelector(".sb-common")?.textContent;
+  const stores = BULK.stores.map((store) => ({ ...store, product: "MongoDB" }));
+  const study = { ...BULK, stores };
+  const table = { choice: NO_CHOICE, study, comparison: { ...FOUND, verdicts: [ferret] } };
+  const { rerender } = render(<VerdictTable {...table} />);
+  expect(common()).toContain("All cells: FerretDB (store mongodb), client reference");
+  rerender(<VerdictTable {...table} place="store" />);
+  expect(common()).toContain("All cells: client reference");
+});
+
 it("names cells by the parameters of their datasets if the datasets differ", () => {
   const other = { ...ONE, cell_key: "other", rows: 20000, seed: 42 };
   render(

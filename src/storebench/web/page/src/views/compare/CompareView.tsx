@@ -198,7 +198,7 @@ export function Compared({
           spec={(_, theme) => tableSpec(textsOf(study, comparison), theme)}
         />
       </p>
-      <VerdictTable {...{ study, comparison, choice }} />
+      <VerdictTable {...{ study, comparison, place: sides?.by?.split("=")[0], choice }} />
       <p className="sb-note">{note}</p>
     </>
   );

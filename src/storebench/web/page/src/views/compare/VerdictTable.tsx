@@ -17,8 +17,16 @@ export interface StudyComparison {
   comparison: Comparison;
 }
 
-/** Show a line for each cell and operation, with its verdict or the reason why there is none. Columns that few users read are folded. */
-export function VerdictTable({ study, comparison, choice }: StudyComparison & { choice: Choice }) {
+/**
+ * Show a line for each cell and operation, with its verdict or the reason why there is none. Columns that few users read are folded.
+ * `place` is the name of the compared values; undefined if the sides are runs.
+ */
+export function VerdictTable({
+  study,
+  comparison,
+  place,
+  choice,
+}: StudyComparison & { place?: string | undefined; choice: Choice }) {
   const [all, setAll] = useState(false);
   const { verdicts, no_verdict } = comparison;
   const cells = [...verdicts, ...no_verdict];
@@ -37,7 +45,7 @@ export function VerdictTable({ study, comparison, choice }: StudyComparison & { 
   const remarks = (texts: string[]) => (isUnsound ? <td>{texts.join("; ") || NONE}</td> : null);
   return (
     <>
-      <Common study={study} cells={cells} />
+      <Common study={study} cells={cells} serversOf={serversOfA} place={place} />
       <p className="sb-line">
         <button type="button" aria-pressed={all} onClick={() => setAll(!all)}>
           all columns

@@ -182,7 +182,8 @@ export function Grid({ live, choice, written = false }: Shown) {
   const names = namesOf(study, live.turns);
   const turns = live.turns.filter(isShown(choice.asked, names));
   const servers = serversByCell(live.attempts);
-  const label = labels(study, live.turns, ({ cell_key }) => [...(servers.get(cell_key) ?? [])]);
+  const serversOf = ({ cell_key }: Turn) => [...(servers.get(cell_key) ?? [])];
+  const label = labels(study, live.turns, serversOf);
   const { second } = metricsByRank(study, live.attempts);
   const table = turns.flatMap((turn) =>
     operations.map((operation) => {
@@ -294,7 +295,7 @@ export function Grid({ live, choice, written = false }: Shown) {
       <div className="sb-fields">
         <Filters study={study} cells={live.turns} choice={choice} />
       </div>
-      <Common study={study} cells={live.turns} />
+      <Common study={study} cells={live.turns} serversOf={serversOf} />
       <ScrollTable label="The run's cells" columns={["cell", "repeat", ...operations]} className="sb-grid">
         {turns.map((turn) => (
           <tr key={`${turn.cell_key} ${turn.repeat}`}>
