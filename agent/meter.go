@@ -201,9 +201,13 @@ func (m *meter) since() *used {
 	}
 	seconds := time.Since(at).Seconds()
 	now := m.read()
+	processes := counted{difference(now.processIO.read, before.processIO.read), difference(now.processIO.written, before.processIO.written)}
+	if processes.written != nil && *processes.written < 0 {
+		processes.written = nil
+		now.Notes = append(now.Notes, "the processes' own count of written bytes has decreased: the server has deleted data of an earlier write before the data reached the disk")
+	}
 	io := m.choose(
-		counted{sinceZero(now.cgroupIO.read, before.cgroupIO.read), sinceZero(now.cgroupIO.written, before.cgroupIO.written)},
-		counted{difference(now.processIO.read, before.processIO.read), difference(now.processIO.written, before.processIO.written)})
+		counted{sinceZero(now.cgroupIO.read, before.cgroupIO.read), sinceZero(now.cgroupIO.written, before.cgroupIO.written)}, processes)
 	return &used{
 		Seconds: seconds, CPUSeconds: differenceOf(now.CPUSeconds, before.CPUSeconds), CoresUsable: m.cgroup.cores(),
 		WorkingSetPeak:   now.WorkingSetPeak,

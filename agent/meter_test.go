@@ -91,6 +91,20 @@ func TestFirstBytesOfADeviceCountFromZero(t *testing.T) {
 	equal(t, "the CPU time", growth.CPUSeconds, nil)
 }
 
+func TestDecreasedCountOfWrittenBytesIsUnknown(t *testing.T) {
+	counters, _, _ := newTestMeter(t, map[string]string{"cgroup.controllers": ""})
+	counters.begin()
+	*counters.begun.processIO.written += 1 << 40
+	growth := counters.end()
+	equal(t, "the number of written bytes", growth.WrittenBytes, nil)
+	if growth.ReadBytes == nil || *growth.ReadBytes < 0 {
+		t.Errorf("the number of read bytes is %s, expected 0 or more", shown(growth.ReadBytes))
+	}
+	if notes := strings.Join(growth.Notes, "; "); !strings.Contains(notes, "count of written bytes has decreased") {
+		t.Errorf("the notes are %q, without the reason", notes)
+	}
+}
+
 func TestSourceOfTheBytes(t *testing.T) {
 	one, two := new(int64(1)), new(int64(2))
 	for _, example := range []struct {
