@@ -59,6 +59,7 @@ class Cluster:
         self.runs_for = 2  # as it is created, and as it starts
         self.created_at = START
         self.sidecar = False  # a container before the pod's own, that goes on when this one has ended
+        self.phase_is_late = False  # the pod's phase is still Running when its container has succeeded
         self.evicted: dict = {}  # the last states of removed pods
         self.has_evicted = threading.Event()
         self.started: list = []  # the names of all pods there ever were
@@ -81,6 +82,7 @@ class Cluster:
         found = self.end(SimpleNamespace(name=name, labels=body["metadata"]["labels"], spec=body["spec"]))
         state, reason = found if isinstance(found, tuple) else (found, None)
         good = state.exit_code == 0 and not reason
+        runs_on = self.sidecar or (good and self.phase_is_late)
         status = k8s.V1ContainerStatus(
             name="base",
             image="i",
@@ -107,7 +109,7 @@ class Cluster:
                 ],
             ),
             status=k8s.V1PodStatus(
-                phase="Running" if self.sidecar else "Succeeded" if good else "Failed",
+                phase="Running" if runs_on else "Succeeded" if good else "Failed",
                 reason=reason,
                 container_statuses=[status],
             ),
@@ -126,7 +128,7 @@ class Cluster:
             return pod
         self.looks[name] = self.looks.get(name, 0) + 1
         if self.looks[name] > self.runs_for:
-            return pod
+            return copy.deepcopy(pod)
         running = copy.deepcopy(pod)
         running.status.phase, running.status.reason = "Running", None
         running.status.container_statuses[0].state = k8s.V1ContainerState(

@@ -6,7 +6,7 @@ import pytest
 from kubernetes.client import models as k8s
 
 from storebench.airflow.compat import pod_manager
-from storebench.airflow.compat.pod_manager import PromptPodManager
+from storebench.airflow.compat.pod_manager import PromptPodManager, with_final_phase
 
 
 def pod(phase, *exit_codes):
@@ -50,6 +50,13 @@ def end(monkeypatch):
 def test_a_pod_whose_containers_have_succeeded_has_ended(end):
     last, reads = end(pod("Running", None), pod("Running", 0), pod("Succeeded", 0))
     assert (last.status.phase, reads) == ("Succeeded", 2)
+
+
+@pytest.mark.parametrize(
+    ("exit_codes", "phase"), [((0,), "Succeeded"), ((0, None), "Running"), ((137,), "Running")]
+)
+def test_only_a_pod_whose_containers_have_all_succeeded_gets_its_final_phase(exit_codes, phase):
+    assert with_final_phase(pod("Running", *exit_codes)).status.phase == phase
 
 
 def test_a_pod_is_waited_for_until_each_container_has_ended(end):

@@ -16,7 +16,7 @@ from kubernetes.client.exceptions import ApiException
 
 from storebench.airflow.kubernetes import calls as kubernetes_api
 from storebench.airflow.kubernetes.placement import LABEL
-from storebench.airflow.operators import leftovers
+from storebench.airflow.operators import leftovers, pods
 from storebench.airflow.operators.dataset import DatasetOperator
 from storebench.attempt import disk
 from storebench.attempt.result import AttemptResult
@@ -40,6 +40,15 @@ def test_an_attempt_is_recorded_with_its_figures(cluster, account):
         0,
     )
     assert cluster.pods == {}
+
+
+def test_a_pod_that_has_succeeded_is_no_failure_though_its_phase_is_late(cluster, account, monkeypatch):
+    logged = []
+    monkeypatch.setattr(pods, "error_text", logged.append)
+    cluster.phase_is_late = True
+    attempt("write").execute(context("cell.write"))
+    ((_, result, _),) = account.attempts
+    assert result.status == "verified" and logged == []
 
 
 @pytest.mark.parametrize("after", ["log", "create"])

@@ -30,6 +30,13 @@ def have_succeeded(pod: k8s.V1Pod) -> bool:
     return len(ends) == len(pod.spec.containers) and all(end.exit_code == 0 for end in ends)
 
 
+def with_final_phase(pod: k8s.V1Pod) -> k8s.V1Pod:
+    """Return a pod whose containers have all succeeded with the phase `Succeeded`, which Kubernetes reports a second later."""
+    if have_succeeded(pod):
+        pod.status.phase = PodPhase.SUCCEEDED
+    return pod
+
+
 class PromptPodManager(PodManager):
     """A pod manager that notices the end of a pod within POLL_INTERVAL_S seconds.
 
@@ -80,8 +87,7 @@ class PromptPodManager(PodManager):
             return container_ended or current.status.phase in ENDED_PHASES or have_succeeded(current)
 
         if self._soon(ended) and have_succeeded(read[-1]):
-            read[-1].status.phase = PodPhase.SUCCEEDED
-            return read[-1]
+            return with_final_phase(read[-1])
         return super().await_pod_completion(pod, istio_enabled, container_name, *args, **kwargs)
 
     @staticmethod

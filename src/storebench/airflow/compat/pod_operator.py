@@ -23,7 +23,7 @@ from airflow.sdk.execution_time.timeout import timeout
 from kubernetes.client import models as k8s
 from kubernetes.client.exceptions import ApiException
 
-from storebench.airflow.compat.pod_manager import PromptPodManager
+from storebench.airflow.compat.pod_manager import PromptPodManager, with_final_phase
 from storebench.airflow.kubernetes.calls import RIGHTS, ask_again
 
 
@@ -100,7 +100,8 @@ class ObservedPodOperator(KubernetesPodOperator):
         return ask_again(lambda: super(ObservedPodOperator, self).find_pod(*args, **kwargs), RIGHTS)
 
     def cleanup(self, pod: k8s.V1Pod, remote_pod: k8s.V1Pod, *args: Any, **kwargs: Any) -> None:
-        super().cleanup(pod, self.observe(pod, remote_pod) or remote_pod, *args, **kwargs)
+        last = self.observe(pod, remote_pod) or remote_pod
+        super().cleanup(pod, with_final_phase(last) if last else last, *args, **kwargs)
 
     def process_pod_deletion(self, pod: k8s.V1Pod, *, reraise: bool = True) -> bool:
         return False if self.keeps(pod) else bool(super().process_pod_deletion(pod, reraise=reraise))
