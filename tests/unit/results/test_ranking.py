@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from storebench.answers.rankings import ranking_answer
-from storebench.cli.output.ranking import print_ranking, rows_of
+from storebench.cli.output.ranking import print_medians, print_ranking, rows_of
 from storebench.errors import SpecError
 from storebench.results.database.measurements import value_of
 from storebench.results.ranking.choice import ANY, Known, Question, choose
@@ -504,6 +504,32 @@ def test_a_shared_place_is_marked_where_it_is_printed():
         ["=1", "mongodb"],
         ["3", "delta-rs"],
     ]
+
+
+def medians_across(name, *measured):
+    """Return the lines of the table of medians with a column for each value of `name`."""
+    console = Console(width=280, file=io.StringIO())
+    found = ranking_of(Recorded(*measured), Question(NAME, axes={"batch": ANY}, alike=False))
+    print_medians(console, found, name, "markdown")
+    return console.file.getvalue().splitlines()
+
+
+def test_medians_of_a_store_are_one_line_though_an_axis_applies_to_some_of_its_cells():
+    apart, together = cell("delta-spark", batch="20", executors="1"), cell("delta-spark", batch="all")
+    lines = medians_across("batch", *repeated(together, 2.0), *[row(apart, 4.0, n) for n in range(1, 7)])
+    assert lines == [
+        "| store | client | batch 20 | batch all |",
+        "| --- | --- | --- | --- |",
+        "| delta-spark | reference | 4.00 s | 2.00 s (1.98 to 2.02 s) |",
+        "",
+        "All cells with the axis have the same value: executors 1.",
+    ]
+
+
+def test_cells_that_differ_only_in_whether_an_axis_applies_keep_their_lines():
+    one, other = cell("delta-spark", batch="10", executors="1"), cell("delta-spark", batch="10")
+    lines = medians_across("batch", *repeated(one, 2.0), *repeated(other, 4.0))
+    assert lines[0] == "| store | client | executors | batch 10 |" and len(lines) == 4
 
 
 def test_a_ranking_of_nothing_says_so():

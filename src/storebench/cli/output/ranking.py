@@ -101,17 +101,22 @@ def as_markdown(ranking: Ranking) -> str:
 
 
 def print_medians(console: Console, ranking: Ranking, name: str, format_: str) -> None:
-    """Print the medians of all cells with a column for each value of `name`. `format_`: table, csv or markdown."""
-    headings, rows = _across(ranking, name)
+    """Print the medians of all cells with a column for each value of `name`, then the values that all cells share. `format_`: table, csv or
+    markdown; csv has no line after the table.
+    """
+    headings, rows, shared = _across(ranking, name)
     if format_ == "table":
         print_listing(console, [Column(heading) for heading in headings], rows)
     else:
         write = csv_text if format_ == "csv" else markdown
         console.file.write(write(headings, rows))
+    if shared and format_ != "csv":
+        console.file.write(f"\nAll cells with the axis have the same value: {', '.join(shared)}.\n")
 
 
-def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and lines of a table of medians with a column for each value of `name`: an axis, the store or the client.
+def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return a table of medians with a column for each value of `name` (an axis, the store or the client): headings, lines, and the axes
+    that are no columns, with their values. An axis is no column if all cells with the axis have the same value.
 
     The table has all cells, also cells that are not ranked. Raises SpecError if no cell has a value of `name`.
     """
@@ -121,28 +126,50 @@ def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]]]:
     if name not in headings:
         raise unknown("name of columns", name, headings)
     place_of_name, figures = headings.index(name), _writer(ranking)
+    values = [list(dict.fromkeys(texts)) for texts in zip(*places, strict=True)]
+    named = [[text for text in texts if text != NOTHING] for texts in values]
+    others = [n for n in range(len(headings)) if n != place_of_name]
+    varying = [n for n in others if headings[n] in (STORE, CLIENT) or len(named[n]) > 1]
+    kept = varying if _are_distinct(places, [*varying, place_of_name]) else others
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for measured, place in zip(cells, places, strict=True):
-        others = (*place[:place_of_name], *place[place_of_name + 1 :])
-        lines.setdefault(others, {})[place[place_of_name]] = _median_text(measured, figures)
-    values = sorted(dict.fromkeys(place[place_of_name] for place in places), key=_number)
-    titles = values if name in (STORE, CLIENT) else [f"{name} {value}" for value in values]
-    rows = [[*others, *(texts.get(value, NOTHING) for value in values)] for others, texts in lines.items()]
-    return _without_empty([*headings[:place_of_name], *headings[place_of_name + 1 :], *titles], rows)
+        line = lines.setdefault(tuple(place[n] for n in kept), {})
+        line[place[place_of_name]] = _median_text(measured, figures)
+    across = _in_order(values[place_of_name], ranking.study, name)
+    titles = across if name in (STORE, CLIENT) else [f"{name} {value}" for value in across]
+    rows = [[*line, *(texts.get(value, NOTHING) for value in across)] for line, texts in lines.items()]
+    shared = [f"{headings[n]} {named[n][0]}" for n in others if n not in kept and named[n]]
+    return *_without_empty([*(headings[n] for n in kept), *titles], rows), shared
 
 
-def _number(value: str) -> tuple[bool, float]:
-    """Return the sort key of an axis's value: numbers come first, by size; other values keep their order."""
-    return (False, float(value)) if value.isdecimal() else (True, 0.0)
+def _are_distinct(places: Sequence[Sequence[str]], kept: Sequence[int]) -> bool:
+    """Return whether the places differ in the columns with these numbers."""
+    return len({tuple(place[n] for n in kept) for place in places}) == len(places)
+
+
+def _in_order(values: Sequence[str], study: StudyRecord, name: str) -> list[str]:
+    """Sort the values of `name`: numbers by size, then values in the order in which the study declares them, then other values."""
+    declared = [value for axis in study.axes if axis.name == name for value in axis.grid]
+
+    def key(value: str) -> tuple[int, float]:
+        if value.isdecimal():
+            return 0, float(value)
+        return (1, declared.index(value)) if value in declared else (2, 0)
+
+    return sorted(values, key=key)
 
 
 def _median_text(measured: Measured, figures: Figures) -> str:
-    """Return a median with its interval, or with the number of attempts if these are too few for an interval."""
+    """Return a median with its interval, or with the number of attempts if these are too few for an interval. Where all attempts have the
+    same figure, return only this figure.
+    """
     if measured.summary is None:
         return lacking(measured.rows)
-    summary = measured.summary
-    spread = _interval(summary, figures) if summary.interval else f"n {summary.n}"
-    return f"{figures.text(summary.median)} ({spread})"
+    summary, interval = measured.summary, measured.summary.interval
+    median = figures.text(summary.median)
+    if interval is None:
+        return f"{median} (n {summary.n})"
+    return median if interval.low == interval.high else f"{median} ({_interval(summary, figures)})"
 
 
 def _without_empty(
