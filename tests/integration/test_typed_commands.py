@@ -1,4 +1,4 @@
-"""Commands of the documentation, typed against a results database with the run that comes with the project."""
+"""Commands of the documentation, typed against a results database with the runs of one study that come with the project."""
 
 import csv
 import io
@@ -16,7 +16,8 @@ from storebench.results.database.migrate import migrate
 from tests.documented import commands
 from tests.integration.conftest import required
 
-BUNDLE = Path(__file__).parents[2] / "docs/studies/data/bulk_write_read.zip"
+STUDY = "bulk_write_read"
+BUNDLES = sorted((Path(__file__).parents[2] / "docs/studies/data").glob(f"{STUDY}*.zip"))
 # Commands that need no Airflow: they read the results, write files, or name runs.
 TYPED = {
     *("baseline", "claims", "compare", "export", "grid", "plan-repeats", "price", "profile", "ranking"),
@@ -24,7 +25,7 @@ TYPED = {
 }
 OTHERS = {"--follow", "--trigger", "--sign", "--write"}  # options that need Airflow, a key, or a superuser
 THIS_RUN = {"RUN", "RUN_A", "RUN_B", "turns:ID:A", "turns:ID:B"}
-# What a command says about runs and metrics that the shipped run does not have
+# What a command says about runs and metrics that the shipped runs do not have
 LACKING = re.compile(
     r"There is no run '|There are no results of the study|There is no attempt of the cell|Unknown (study|store|metric|rate of these runs) '"
     r"|The noise is unknown|has a profile: start a run|relation \"storebench\.gzip_levels\" does not exist"
@@ -33,16 +34,17 @@ LACKING = re.compile(
 
 @pytest.fixture(scope="module")
 def enter():
-    """Return a function that enters a command of `storebench`, and returns its result. The results have the shipped run."""
+    """Return a function that enters a command of `storebench`, and returns its result. The results have the shipped runs of the study."""
     with scratch(required("AIRFLOW_CONN_STOREBENCH_RESULTS")) as uri:
         migrate(uri)
         environment = dict.fromkeys(name for name in os.environ if name.startswith("STOREBENCH_AIRFLOW_"))
-        environment |= {"AIRFLOW_CONN_STOREBENCH_RESULTS": uri, "STOREBENCH_STUDY": "bulk_write_read"}
+        environment |= {"AIRFLOW_CONN_STOREBENCH_RESULTS": uri, "STOREBENCH_STUDY": STUDY}
 
         def enter(*words):
             return CliRunner().invoke(main, words, env=environment)
 
-        assert enter("import", str(BUNDLE)).exit_code == 0
+        for bundle in BUNDLES:
+            assert enter("import", str(bundle)).exit_code == 0
         yield enter
 
 

@@ -526,6 +526,16 @@ def test_medians_of_a_store_are_one_line_though_an_axis_applies_to_some_of_its_c
     ]
 
 
+def test_a_cell_without_a_median_has_the_reason_and_a_cell_without_the_axis_its_own_column():
+    lines = medians_across(
+        "executors",
+        *repeated(cell("delta-spark", batch="10", executors="1"), 2.0),
+        *repeated(cell(batch="10"), 4.0, environment_hash="e3"),
+    )
+    assert lines[0] == "| store | client | executors 1 | executors does not apply |"
+    assert lines[2:4] == ["| delta-spark | reference | 2.00 s (1.98 to 2.02 s) |  |", "| mongodb | reference |  | elsewhere |"]
+
+
 def test_cells_that_differ_only_in_whether_an_axis_applies_keep_their_lines():
     one, other = cell("delta-spark", batch="10", executors="1"), cell("delta-spark", batch="10")
     lines = medians_across("batch", *repeated(one, 2.0), *repeated(other, 4.0))

@@ -14,7 +14,6 @@ from storebench.cli.output.listing import Column, csv_text, markdown, print_list
 from storebench.cli.output.table import places_of
 from storebench.errors import unknown
 from storebench.results.comparison.compare import label_text
-from storebench.results.comparison.sides import lacking
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured
 from storebench.results.ranking.rank import Against, Line, Ranking
@@ -120,6 +119,7 @@ def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]], li
 
     The table has all cells, also cells that are not ranked. Raises SpecError if no cell has a value of `name`.
     """
+    why = {cell.measured.cell: ", ".join(one.reason for one in cell.reasons) for cell in ranking.excluded}
     cells = [line.measured for line in ranking.lines] + [cell.measured for cell in ranking.excluded]
     names, places = _places(cells, ranking.study)
     headings = [column.heading for column in names]
@@ -134,12 +134,19 @@ def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]], li
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for measured, place in zip(cells, places, strict=True):
         line = lines.setdefault(tuple(place[n] for n in kept), {})
-        line[place[place_of_name]] = _median_text(measured, figures)
+        line[place[place_of_name]] = _median_text(measured, figures, why.get(measured.cell, NOTHING))
     across = _in_order(values[place_of_name], ranking.study, name)
-    titles = across if name in (STORE, CLIENT) else [f"{name} {value}" for value in across]
+    titles = [_title(name, value) for value in across]
     rows = [[*line, *(texts.get(value, NOTHING) for value in across)] for line, texts in lines.items()]
     shared = [f"{headings[n]} {named[n][0]}" for n in others if n not in kept and named[n]]
     return *_without_empty([*(headings[n] for n in kept), *titles], rows), shared
+
+
+def _title(name: str, value: str) -> str:
+    """Return the heading of the column for a value of `name`; for cells without the axis, the value is NOTHING."""
+    if name in (STORE, CLIENT):
+        return value
+    return f"{name} does not apply" if value == NOTHING else f"{name} {value}"
 
 
 def _are_distinct(places: Sequence[Sequence[str]], kept: Sequence[int]) -> bool:
@@ -159,12 +166,12 @@ def _in_order(values: Sequence[str], study: StudyRecord, name: str) -> list[str]
     return sorted(values, key=key)
 
 
-def _median_text(measured: Measured, figures: Figures) -> str:
+def _median_text(measured: Measured, figures: Figures, why: str) -> str:
     """Return a median with its interval, or with the number of attempts if these are too few for an interval. Where all attempts have the
-    same figure, return only this figure.
+    same figure, return only this figure. Without a figure, return `why` the cell is not ranked.
     """
     if measured.summary is None:
-        return lacking(measured.rows)
+        return why
     summary, interval = measured.summary, measured.summary.interval
     median = figures.text(summary.median)
     if interval is None:
