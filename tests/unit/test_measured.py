@@ -18,7 +18,11 @@ CAPTION = re.compile(
     r"\*Measured: (\w+), method (\d+), version {0}(?:, {0})*[;.] ".format(r"\d+\.\d+\.\d+\+g[0-9a-f]{12}")
 )
 PICTURE = re.compile(r"(?:\]\(|src=\")[\w./]*images/([\w.-]+)")
-NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|µs|ns|MiB|kB|MB|GB)| \(client\))?( to \d[\d.]*)?")
+NUMBER = re.compile(
+    r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|µs|ns|MiB|kB|MB|GB)| \(client\))?( to \d[\d.]*)?( \((n \d+|[\d.]+ to [^)]*)\))?"
+)
+# The paragraphs that a ranking prints below its table
+OF_RANKING = ("Not ranked: ", "All cells with the axis ")
 
 
 def blocks(page):
@@ -46,8 +50,8 @@ def is_measured(block):
 
 
 def captions(found):
-    """Return each measured block with the caption in the paragraph below, or None. A ranking's own last paragraph may stand between."""
-    found = [block for block in found if not block[0].startswith("Not ranked: ")]
+    """Return each measured block with the caption in the paragraph below, or None. A ranking's own paragraph may stand between."""
+    found = [block for block in found if not block[0].startswith(OF_RANKING)]
     below = [*found[1:], [""]]
     return [
         (block, CAPTION.match(after[0]))

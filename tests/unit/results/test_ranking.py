@@ -533,7 +533,10 @@ def test_a_cell_without_a_median_has_the_reason_and_a_cell_without_the_axis_its_
         *repeated(cell(batch="10"), 4.0, environment_hash="e3"),
     )
     assert lines[0] == "| store | client | executors 1 | executors does not apply |"
-    assert lines[2:4] == ["| delta-spark | reference | 2.00 s (1.98 to 2.02 s) |  |", "| mongodb | reference |  | elsewhere |"]
+    assert lines[2:4] == [
+        "| delta-spark | reference | 2.00 s (1.98 to 2.02 s) |  |",
+        "| mongodb | reference |  | elsewhere |",
+    ]
 
 
 def test_cells_that_differ_only_in_whether_an_axis_applies_keep_their_lines():
