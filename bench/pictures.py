@@ -22,13 +22,12 @@ from playwright.sync_api import Error as BrowserError
 
 from bench.api_server import api_server, login, reader_of
 from bench.page import PAGE, launched
-from local.reference.shipped import shipped
+from local.reference.shipped import BUNDLES, shipped
 from storebench.errors import SpecError
 from storebench.results.database.queries import Queries
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-BUNDLES = IMAGES.parent / "studies" / "data"  # that `make example` loads
-EXAMPLE = BUNDLES / "bulk_write_read.zip"
+EXAMPLE = IMAGES.parent / "studies" / "data" / "bulk_write_read.zip"
 WIDE, PHONE = 1280, 400  # pixels
 LEAST, MOST = 900, 1720  # limits of a picture's height in pixels
 RUNS = 100  # number of newest runs to search for runs to show
@@ -150,7 +149,7 @@ def run_in(path: Path) -> str:
 
 def pictures_of_studies() -> dict[str, Picture]:
     """Return the picture of each further shipped run's charts, by the run's id. The name of the bundle names the picture."""
-    others = [path for path in sorted(BUNDLES.glob("*.zip")) if path != EXAMPLE]
+    others = [path for path in BUNDLES if path != EXAMPLE]
     return {run_in(path): Picture(path.stem, "charts", prefix="") for path in others}
 
 

@@ -27,6 +27,7 @@ import {
   operationsIn,
   reporting,
   scaledBy,
+  serversOfCell,
   spreadsText,
   unitText,
 } from "../model/figures";
@@ -98,12 +99,7 @@ export function Charts({ of, choice }: { of: Loaded<Charted>; choice: Choice }) 
           NONE
         ) : (
           <>
-            <Common
-              study={study}
-              cells={cells}
-              serversOf={({ attempts }) => attempts.map(({ server_name }) => server_name)}
-              said={countsOf(cells)}
-            />
+            <Common study={study} cells={cells} serversOf={serversOfCell} said={countsOf(cells)} />
             <Unsound study={study} cells={cells} />
             <div className="sb-fields">
               <ScaleMenu choice={choice} />

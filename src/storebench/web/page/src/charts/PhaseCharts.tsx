@@ -15,7 +15,7 @@ import { Ready } from "../ui/States";
 import type { Theme } from "../ui/theme";
 import { Chart } from "./Chart";
 import { inOrder, NONE, type Of, operations } from "./ChartViews";
-import { phaseColour, phaseFill, phasesOf, phasesSpec } from "./charts";
+import { phaseColour, phaseFill, phasesOf, phasesSpec, serverOfTypical } from "./charts";
 
 const TYPICAL =
   "Each bar is the verified, undisturbed attempt whose total is nearest to its cell's median: phases of one attempt add up, medians of phases would not. Without such an attempt, the bar is the last attempt. ";
@@ -37,7 +37,7 @@ export function Phases({
           NONE
         ) : (
           <>
-            <Common study={study} cells={cells} serversOf={({ attempt }) => [attempt.server_name]} />
+            <Common study={study} cells={cells} serversOf={serverOfTypical} />
             {single ? null : (
               <div className="sb-fields">
                 <OrderMenu choice={choice} />

@@ -57,6 +57,9 @@ export function phasesOf(cells: Pick<CellPhases, "phases">[]): string[] {
 /** The label of phases that are known only in whole seconds: they are pale, with a dashed edge. */
 const TO_THE_SECOND = "to the second";
 
+/** Return the name of the server that answered a cell's typical attempt. */
+export const serverOfTypical = ({ attempt }: CellPhases) => [attempt.server_name];
+
 /** Draw a bar for each cell: the phases of its typical attempt, in these colours. */
 export function phasesSpec(
   study: Study,
@@ -67,7 +70,7 @@ export function phasesSpec(
   theme: Theme,
   picture: boolean,
 ): TopLevelSpec {
-  const name = labels(study, cells, ({ attempt }) => [attempt.server_name]);
+  const name = labels(study, cells, serverOfTypical);
   const label = (cell: CellPhases) => marked(soundness(cell.attempt), name(cell));
   const values = cells.flatMap((cell) =>
     phases

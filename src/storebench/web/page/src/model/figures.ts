@@ -255,13 +255,12 @@ function byBest({ better }: Figure): (one: Bar, other: Bar) => number {
   return (one, other) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other));
 }
 
+/** Return the names of the servers that answered a cell's attempts. */
+export const serversOfCell = ({ attempts }: CellFigures) => attempts.map(({ server_name }) => server_name);
+
 /** Return a cell with the label of the servers that answered its attempts. */
 export const answered = (study: Study, cell: CellFigures): CellFigures =>
-  labelled(
-    study,
-    cell,
-    cell.attempts.map(({ server_name }) => server_name),
-  );
+  labelled(study, cell, serversOfCell(cell));
 
 function barOf(
   study: Study,

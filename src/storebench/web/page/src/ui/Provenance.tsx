@@ -33,12 +33,13 @@ export function Common<T extends CellName>({
   const names = ["store", "client", ...namesOf(study, cells)].filter((name) => name !== place);
   const different = differing(cells, names);
   const first = cells[0];
-  const labels = new Set(cells.flatMap((cell) => labelled(study, cell, serversOf(cell)).label ?? []));
   const same = names.flatMap((name) => {
     const value = first && placeOf(first, name);
     const shared = cells.every((cell) => placeOf(cell, name) !== undefined);
     if (value === undefined || !shared || different.includes(name)) return [];
-    return name === "store" && labels.size ? [...labels] : [`${titleOf(study, name)} ${valueText(value)}`];
+    const labels = name === "store" ? cells.map((cell) => labelled(study, cell, serversOf(cell)).label) : [];
+    const answered = new Set(labels.filter((label) => label !== undefined));
+    return answered.size ? [...answered] : [`${titleOf(study, name)} ${valueText(value)}`];
   });
   return (
     <p className="sb-line sb-common">

@@ -22,7 +22,17 @@ import type { Theme } from "../../ui/theme";
 import { OfRun } from "../run/OfRun";
 import { RunMenu } from "../run/RunMenu";
 import { DecidingPanel } from "./DecidingPanel";
-import { type Asked, idsOf, isOfSeveral, OfValues, SideLine, sideName, sideText, valuesText } from "./Sides";
+import {
+  type Asked,
+  idsOf,
+  isOfSeveral,
+  OfValues,
+  placeIn,
+  SideLine,
+  sideName,
+  sideText,
+  valuesText,
+} from "./Sides";
 import { type StudyComparison, textsOf, VerdictTable } from "./VerdictTable";
 import { verdictParts } from "./verdicts";
 
@@ -198,7 +208,7 @@ export function Compared({
           spec={(_, theme) => tableSpec(textsOf(study, comparison), theme)}
         />
       </p>
-      <VerdictTable {...{ study, comparison, place: sides?.by?.split("=")[0], choice }} />
+      <VerdictTable {...{ study, comparison, place: sides?.by && placeIn(sides.by), choice }} />
       <p className="sb-note">{note}</p>
     </>
   );

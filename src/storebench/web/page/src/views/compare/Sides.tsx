@@ -46,6 +46,9 @@ export interface Values {
 /** Write values as in the address and the API. */
 export const valuesText = ({ place, before, after }: Values) => `${place}=${before},${after}`;
 
+/** Return the name of the values in a text from the address. */
+export const placeIn = (text: string): string => text.split("=")[0] ?? "";
+
 /** Return the names with several values among these cells, and their values. */
 export function choices(cells: CellName[]): Map<string, string[]> {
   const names = ["store", "client", ...new Set(cells.flatMap(({ axes }) => Object.keys(axes)))];
