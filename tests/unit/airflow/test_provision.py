@@ -9,7 +9,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from storebench.airflow import connections, images
 from storebench.airflow.dags.study import ProvisionOperator, remove_servers
-from storebench.airflow.kubernetes import secrets
+from storebench.airflow.kubernetes import pod_watch, secrets
 from storebench.airflow.kubernetes.placement import Placement
 from storebench.airflow.operators import pods
 from storebench.airflow.servers import provision
@@ -45,6 +45,7 @@ def kube(cluster, monkeypatch):
     found = Kube(lambda pod: ended(message=VERIFIED.to_json()))
     hook = SimpleNamespace(core_v1_client=found, get_namespace=lambda: "ns", is_in_cluster=False)
     monkeypatch.setattr(pods.StorebenchPodOperator, "hook", hook)
+    monkeypatch.setattr(pod_watch, "Watch", lambda: SimpleNamespace(stream=found.watched))
     monkeypatch.setattr(secrets, "cluster_of", lambda node_pool: (found, "ns"))
     for api in ("AppsV1Api", "NetworkingV1Api"):
         monkeypatch.setattr(server_cluster.k8s_client, api, lambda api_client: found)
