@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import example_file
+from tests import example_file, int96
 from tests.bulk import bulk_study
 from tests.e2e.harness import BUCKET, run
 
@@ -39,3 +39,23 @@ def test_dates_at_the_ends_of_time_are_the_same_in_spark(say):
     assert code == 0, text
     assert [(row["status"], row["error"]) for row in rows] == [("verified", None)] * 2
     say("dates from 1600 to 9999, written and read by Spark's reference client: verified")
+
+
+def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(say):
+    """integration/test_delta_reader.py reads such dates with delta-kernel."""
+    data = int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME)))
+    with example_file.in_s3(BUCKET, data, "parquet") as name:
+        code, text, rows = run(
+            *("--dataset", name, "--stores", "delta-spark,delta-standalone", "--clients", "reference,tuned"),
+            *("--axis", "batch=all", "--axis", "executors=1"),
+        )
+    assert code == 0, text
+    assert (
+        "delta-standalone cannot hold this dataset: the column 'valid_to' has days before 1582-10-15" in text
+    )
+    assert "delta-spark cannot give this dataset back to its client reference: the column 'valid_to'" in text
+    assert {(row["store"], row["client"]) for row in rows} == {("delta-spark", "tuned")}
+    assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}
+    (read,) = (row for row in rows if row["operation"] == "read")
+    assert "a second pass of Spark's mapInArrow()" in read["verification"]
+    say("INT96 dates at the ends of time: verified with Spark's tuned client, the other clients excluded with the reason")

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests import example_file, int96
+from tests import example_file
 from tests.e2e.harness import BUCKET, run
 
 
@@ -43,21 +43,3 @@ def test_a_run_whose_only_store_cannot_hold_it_is_refused_with_the_reason(file):
     )
     assert code == 1 and rows == []
     assert "delta-rs cannot hold this dataset: the column 'net price'" in text
-
-
-def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(file):
-    """integration/test_delta_reader.py reads such dates with delta-kernel, drills/test_custom_file.py with Spark's reference client."""
-    name = file(int96.as_parquet(valid_to=list(map(int96.moment, int96.END_OF_TIME))), "parquet")
-    code, text, rows = run(
-        *("--dataset", name, "--stores", "delta-spark,delta-standalone", "--clients", "reference,tuned"),
-        *("--axis", "batch=all", "--axis", "executors=1"),
-    )
-    assert code == 0, text
-    assert (
-        "delta-standalone cannot hold this dataset: the column 'valid_to' has days before 1582-10-15" in text
-    )
-    assert "delta-spark cannot give this dataset back to its client reference: the column 'valid_to'" in text
-    assert {(row["store"], row["client"]) for row in rows} == {("delta-spark", "tuned")}
-    assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}
-    (read,) = (row for row in rows if row["operation"] == "read")
-    assert "a second pass of Spark's mapInArrow()" in read["verification"]

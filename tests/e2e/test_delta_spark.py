@@ -45,7 +45,7 @@ def storage():
 
 @pytest.fixture(scope="module")
 def kept(storage):
-    """Yield the rows of a run that kept its table. test_custom_file.py and test_secrets.py run the tuned client."""
+    """Yield the rows of a run that kept its table. test_secrets.py runs the tuned client."""
     code, text, rows = run(
         *("--stores", "delta-spark", "--clients", "reference"),
         *("--axis", "batch=all", "--axis", "executors=2"),
