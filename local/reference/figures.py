@@ -6,16 +6,18 @@ answers from the shipped runs, so a reader who types the command sees the same f
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from functools import cache
+from itertools import pairwise
+from zipfile import ZipFile
 
 import psycopg
 from click.testing import CliRunner
 
-from local.reference.shipped import RESULTS, ROOT, shipped
+from local.reference.shipped import BUNDLES, RESULTS, ROOT, shipped
 from storebench.cli import main
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,19 +27,25 @@ FIGURES = re.compile(
 )
 # A picture of a shipped run, with its caption.
 PICTURE = re.compile(
-    r"(?P<picture>^(?:!\[|<img )[^\n]*images/[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*; repeats: [^\n]*\*$",
+    r"(?P<picture>^(?:!\[|<img )[^\n]*images/(?P<stem>[\w-]+)\.[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*; repeats: [^\n]*\*$",
     re.MULTILINE,
 )
-STUDY = re.compile(r"--study (\w+)")
-# The origin of a study's figures. The shipped runs of a study have one method, and ran on one machine.
+# The origin of figures: of all runs of a study, or of the dataset that a ranking chooses. These runs have one method, and ran on one machine.
 ORIGIN = """
+WITH chosen AS (
+    SELECT rows, seed FROM storebench.results
+    WHERE study = %(study)s AND rows = COALESCE(%(rows)s::bigint, rows) AND seed = COALESCE(%(seed)s::bigint, seed)
+    GROUP BY rows, seed ORDER BY count(DISTINCT cell_key) DESC LIMIT %(datasets)s
+)
 SELECT DISTINCT r.method_version, r.code_version, r.recorded_at::date AS day, e.details ->> 'cpus' AS cpus,
-    e.details ->> 'cpu_model' AS cpu_model, e.details ->> 'memory_gib' AS memory_gib, (SELECT max(repeat) FROM storebench.results AS o WHERE o.study = r.study) AS repeats
-FROM storebench.results AS r JOIN storebench.environment AS e ON e.hash = r.environment_hash
-WHERE r.study = %s AND r.status = 'verified'
+    e.details ->> 'cpu_model' AS cpu_model, e.details ->> 'memory_gib' AS memory_gib,
+    (SELECT max(repeat) FROM storebench.results AS o WHERE (o.study, o.rows, o.seed) = (r.study, r.rows, r.seed)) AS repeats
+FROM storebench.results AS r JOIN chosen USING (rows, seed) JOIN storebench.environment AS e ON e.hash = r.environment_hash
+WHERE r.study = %(study)s AND r.status = 'verified'
 """
 
 Answer = Callable[[Sequence[str]], str]
+Origin = Callable[[Sequence[str]], str]
 
 
 def commands(text: str) -> list[str]:
@@ -45,19 +53,27 @@ def commands(text: str) -> list[str]:
     return [found["command"] for found in FIGURES.finditer(text)]
 
 
-def with_figures(text: str, answer: Answer, origin: Callable[[str], str]) -> str:
-    """Return a page with the tables that its commands print, and with captions. `answer`: of a command's words. `origin`: the caption for a study's name."""
+def with_figures(text: str, answer: Answer, origin: Origin) -> str:
+    """Return a page with the tables that its commands print, and with captions. `answer`: of a command's words. `origin`: the caption for a command's words."""
 
     def table(found: re.Match[str]) -> str:
-        study = STUDY.search(found["command"])
-        if study is None:
-            raise ValueError(f"The command names no study: {found['command']}")
-        return f"{found['block']}\n{answer(shlex.split(found['command']))}\n{origin(study[1])}"
+        words = shlex.split(found["command"])
+        return f"{found['block']}\n{answer(words)}\n{origin(words)}"
 
     def caption(found: re.Match[str]) -> str:
-        return f"{found['picture']}{origin(found['study'])}"
+        words = ["ranking", "--study", found["study"], *_dataset_of_picture(found["stem"])]
+        return f"{found['picture']}{origin(words)}"
 
     return PICTURE.sub(caption, FIGURES.sub(table, text))
+
+
+def _dataset_of_picture(stem: str) -> list[str]:
+    """Return the options of `storebench ranking` for the dataset of a picture: that of the bundle with the picture's name, or else no options."""
+    for bundle in BUNDLES:
+        if bundle.stem == stem:
+            cell = json.loads(ZipFile(bundle).read("cell.json"))[0]
+            return ["--rows", str(cell["rows"]), "--seed", str(cell["seed"])]
+    return []
 
 
 def answer_from(uri: str) -> Answer:
@@ -72,19 +88,25 @@ def answer_from(uri: str) -> Answer:
     return answer
 
 
-def origin_from(uri: str) -> Callable[[str], str]:
-    """Return a function that writes the caption of a study's figures: method, versions, repeats, days, and machine."""
+def origin_from(uri: str) -> Origin:
+    """Return a function that writes the caption of a command's figures: study, method, versions, repeats, days, and machine."""
 
-    @cache  # a page has a caption for each of its tables and pictures
-    def origin(study: str) -> str:
+    def origin(words: Sequence[str]) -> str:
+        options = dict(pairwise(words))
+        wanted = {
+            "study": options["--study"],
+            "rows": options.get("--rows"),
+            "seed": options.get("--seed"),
+            "datasets": 1 if words[0] == "ranking" else None,
+        }
         with psycopg.connect(uri) as connection:
-            rows = connection.execute(ORIGIN, [study]).fetchall()
+            rows = connection.execute(ORIGIN, wanted).fetchall()
         methods, codes, days, cpus, models, memories, repeats = (
             list(dict.fromkeys(column)) for column in zip(*sorted(rows, key=lambda row: row[2]), strict=True)
         )
         when = " to ".join(dict.fromkeys(f"{day:%-d %B %Y}" for day in (days[0], days[-1])))
         return (
-            f"*Measured: {study}, method {_only(methods)}, version {', '.join(codes)}; repeats: {_only(repeats)}, on {when},"
+            f"*Measured: {options['--study']}, method {_only(methods)}, version {', '.join(codes)}; repeats: {_only(repeats)}, on {when},"
             f" {_only(cpus)} CPUs ({_only(models)}), {_only(memories)} GiB of memory.*"
         )
 

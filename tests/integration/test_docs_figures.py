@@ -49,7 +49,7 @@ def test_a_table_and_a_caption_that_were_written_by_hand_are_replaced(database):
     text = figures.with_figures(PAGE, answer, origin)
     assert "1.5" not in text and "| elasticsearch | reference |" in text
     (caption,) = set(re.findall(r"^\*Measured: .*", text, re.MULTILINE))
-    assert caption == origin(STUDY) and text.count(caption) == 2
+    assert caption == origin(["ranking", "--study", STUDY]) and text.count(caption) == 2
     assert "\nThe sentence below the table.\n\n![A chart](../images/page-charts.png)\n" in text
     assert figures.with_figures(text, answer, origin) == text
     with pytest.raises(RuntimeError, match="Unknown operation 'nonesuch'"):
