@@ -58,4 +58,6 @@ def test_dates_that_a_store_does_not_keep_exclude_it_with_the_reason(say):
     assert {(row["status"], row["error"]) for row in rows} == {("verified", None)}
     (read,) = (row for row in rows if row["operation"] == "read")
     assert "a second pass of Spark's mapInArrow()" in read["verification"]
-    say("INT96 dates at the ends of time: verified with Spark's tuned client, the other clients excluded with the reason")
+    say(
+        "INT96 dates at the ends of time: verified with Spark's tuned client, the other clients excluded with the reason"
+    )
