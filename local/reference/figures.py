@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from zipfile import ZipFile
 
@@ -30,20 +31,16 @@ PICTURE = re.compile(
     r"(?P<picture>^(?:!\[|<img )[^\n]*images/(?P<stem>[\w-]+)\.[^\n]*\n\n)\*Measured: (?P<study>\w+), [^\n]*; repeats: [^\n]*\*$",
     re.MULTILINE,
 )
-# The origin of figures: of all runs of a study, or of the dataset that a ranking chooses. These runs have one method, and ran on one machine.
+# The origin of a study's figures, or of the figures of one dataset. These runs have one method, and ran on one machine.
 ORIGIN = """
-WITH chosen AS (
-    SELECT rows, seed FROM storebench.results
-    WHERE study = %(study)s AND rows = COALESCE(%(rows)s::bigint, rows) AND seed = COALESCE(%(seed)s::bigint, seed)
-    GROUP BY rows, seed ORDER BY count(DISTINCT cell_key) DESC LIMIT %(datasets)s
-)
 SELECT DISTINCT r.method_version, r.code_version, r.recorded_at::date AS day, e.details ->> 'cpus' AS cpus,
     e.details ->> 'cpu_model' AS cpu_model, e.details ->> 'memory_gib' AS memory_gib,
     (SELECT max(repeat) FROM storebench.results AS o WHERE (o.study, o.rows, o.seed) = (r.study, r.rows, r.seed)) AS repeats
-FROM storebench.results AS r JOIN chosen USING (rows, seed) JOIN storebench.environment AS e ON e.hash = r.environment_hash
-WHERE r.study = %(study)s AND r.status = 'verified'
+FROM storebench.results AS r JOIN storebench.environment AS e ON e.hash = r.environment_hash
+WHERE r.study = %s AND r.rows = COALESCE(%s, r.rows) AND r.seed = COALESCE(%s, r.seed) AND r.status = 'verified'
 """
 
+DATASET = ("--rows", "--seed")  # the options of a ranking that choose its dataset
 Answer = Callable[[Sequence[str]], str]
 Origin = Callable[[Sequence[str]], str]
 
@@ -89,24 +86,37 @@ def answer_from(uri: str) -> Answer:
 
 
 def origin_from(uri: str) -> Origin:
-    """Return a function that writes the caption of a command's figures: study, method, versions, repeats, days, and machine."""
+    """Return a function that writes the caption of a command's figures: study, method, versions, repeats, days, and machine.
+
+    The function raises ValueError if the command names no study.
+    """
+    answer = answer_from(uri)
 
     def origin(words: Sequence[str]) -> str:
         options = dict(pairwise(words))
-        wanted = {
-            "study": options["--study"],
-            "rows": options.get("--rows"),
-            "seed": options.get("--seed"),
-            "datasets": 1 if words[0] == "ranking" else None,
-        }
+        if "--study" not in options:
+            raise ValueError(f"The command names no study: {shlex.join(words)}")
+        if words[0] != "ranking":
+            return caption(options["--study"])
+        choice = [word for name in ("--study", *DATASET) if name in options for word in (name, options[name])]
+        return caption(options["--study"], *chosen(*choice))
+
+    @cache  # a page has a caption for each of its tables and pictures
+    def chosen(*choice: str) -> tuple[int, int]:
+        """Return the rows and the seed of the dataset that a ranking chooses."""
+        ranking = json.loads(answer(["ranking", *choice, "--format", "json"]))
+        return ranking["rows"], ranking["seed"]
+
+    @cache
+    def caption(study: str, rows: int | None = None, seed: int | None = None) -> str:
         with psycopg.connect(uri) as connection:
-            rows = connection.execute(ORIGIN, wanted).fetchall()
+            found = connection.execute(ORIGIN, [study, rows, seed]).fetchall()
         methods, codes, days, cpus, models, memories, repeats = (
-            list(dict.fromkeys(column)) for column in zip(*sorted(rows, key=lambda row: row[2]), strict=True)
+            list(dict.fromkeys(column)) for column in zip(*sorted(found, key=lambda row: row[2]), strict=True)
         )
         when = " to ".join(dict.fromkeys(f"{day:%-d %B %Y}" for day in (days[0], days[-1])))
         return (
-            f"*Measured: {options['--study']}, method {_only(methods)}, version {', '.join(codes)}; repeats: {_only(repeats)}, on {when},"
+            f"*Measured: {study}, method {_only(methods)}, version {', '.join(codes)}; repeats: {_only(repeats)}, on {when},"
             f" {_only(cpus)} CPUs ({_only(models)}), {_only(memories)} GiB of memory.*"
         )
 

@@ -49,7 +49,7 @@ SERVERS = {
     "mongo": ("MongoDB", [(CHECKOUT / "docker-compose.yaml", r"\bmongo:([\d.]+)@sha256")]),
     "postgres": ("PostgreSQL", [(CHECKOUT / "docker-compose.yaml", r"\bpostgres:([\d.]+)@sha256")]),
 }
-VERSION = r"(\d+\.[\d.]*\d)\b(?! to \d| times)"  # not the interval in "HDFS 0.76 to 1.32 times as long"
+VERSION = r"(\d+\.[\d.]*\d)(?![\d.]* to \d)"  # not the interval in "HDFS 0.76 to 1.32 times as long"
 OWN = "storebench.invalid/"  # images of this project, whose version is the project's
 
 
