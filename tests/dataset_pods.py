@@ -15,7 +15,8 @@ from storebench.cli import main
 from storebench.dataset import upload
 from storebench.dataset.csv50 import CSV50
 from storebench.study.dataset import folder_of
-from tests.forks import MOST_S, ForkedPod, free_port, redirect
+from tests.forks import MOST_S, ForkedPod, redirect
+from tests.ports import free_port
 
 FOLDER, PART_ROWS, STALLED, REFUSED, DAMAGED = (
     f"PLANTED_{name}" for name in ("FOLDER", "PART_ROWS", "STALLED", "REFUSED", "DAMAGED")

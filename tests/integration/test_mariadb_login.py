@@ -10,7 +10,8 @@ from pathlib import Path
 import pymysql
 import pytest
 
-from tests.integration.watched import free_port, listens
+from tests.integration.watched import listens
+from tests.ports import free_port
 
 PROGRAM = Path(__file__).parents[2] / "images" / "servers" / "mariadb" / "docker-entrypoint.sh"
 NOBODY = 65534  # the server does not start as root

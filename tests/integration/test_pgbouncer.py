@@ -21,7 +21,7 @@ from storebench.results.database.repository import Repository, run_id_of
 from storebench.results.export.bundle import Bundles
 from storebench.web.reading import Reading
 from tests.integration.recorded import STUDY
-from tests.integration.watched import free_port
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from storebench.attempt.spec import AttemptSpec
 from storebench.errors import SpecError, StoreUnreachable, VerificationFailed
 from storebench.stores.mongodb_server import uri
 from storebench.study.cell import Cell
+from tests.ports import free_port
 
 ROWS, SEED = 500, 11
 LOAD = {
@@ -145,9 +146,9 @@ def test_a_server_that_is_not_there_is_said(attempt, change_connection):
 
 
 @pytest.fixture
-def service(connections, tmp_path, free_port):
+def service(connections, tmp_path):
     """Start the service before the stack's server. Yield its address."""
-    server = connections["mongodb"]
+    server, port = connections["mongodb"], free_port()
     program = tmp_path / "service.py"
     # The service takes no login, as servers that a run provisions have none; the stack's has one.
     program.write_text(
@@ -155,11 +156,11 @@ def service(connections, tmp_path, free_port):
         "from storebench.connection import Connection\n"
         "from storebench.stores.point_operations import service\n"
         "service.Connection = lambda *_, **__: Connection.from_environment('mongodb')\n"
-        f"uvicorn.run(service.app, port={free_port}, log_level='warning')\n"
+        f"uvicorn.run(service.app, port={port}, log_level='warning')\n"
     )
     environment = {**os.environ, "DATABASE_STORE": "MongoDB", "DATABASE_HOST": server.host}
     process = subprocess.Popen([sys.executable, program], env=environment)
-    address = f"127.0.0.1:{free_port}"
+    address = f"127.0.0.1:{port}"
     try:
         for _ in range(240):
             try:
@@ -172,15 +173,6 @@ def service(connections, tmp_path, free_port):
     finally:
         process.kill()
         process.wait()
-
-
-@pytest.fixture
-def free_port():
-    import socket
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def test_the_service_is_measured_and_what_went_through_it_is_in_the_database(

@@ -13,7 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.integration.watched import HOME, free_port, listens
+from tests.integration.watched import HOME, listens
+from tests.ports import free_port
 
 PROGRAM = Path(__file__).parents[2] / "images" / "servers" / "postgresql" / "docker-entrypoint.sh"
 ROOT = HOME / "postgres" / "root"  # the file tree of the stack's own PostgreSQL

@@ -11,7 +11,8 @@ from storebench.connection import Connection
 from storebench.errors import VerificationFailed
 from storebench.stores.column_scan import mariadb
 from storebench.stores.column_scan.table import TABLE
-from tests.integration.watched import free_port, listens
+from tests.integration.watched import listens
+from tests.ports import free_port
 from tests.unit.stores.column_scan.conftest import ROWS, attempt, bucket, made, prefix, study
 
 __all__ = ["attempt", "bucket", "made", "prefix", "study"]

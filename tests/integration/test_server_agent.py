@@ -13,7 +13,8 @@ import pytest
 
 import storebench
 from storebench.servers.agent import Agent, AgentRefused
-from tests.integration.watched import BINARY, TOKEN, V2, ask, exists, free_port, runs, write
+from tests.integration.watched import BINARY, TOKEN, V2, ask, exists, runs, write
+from tests.ports import free_port
 
 pytestmark = pytest.mark.usefixtures("agent_built")
 

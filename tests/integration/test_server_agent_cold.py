@@ -16,7 +16,8 @@ import pytest
 from storebench.errors import VerificationFailed
 from storebench.servers.agent import Agent, AgentRefused, AgentUnreachable, cold_together
 from storebench.stores.caches import Cold, Servers
-from tests.integration.watched import BINARY, MIB, NOBODY, TOKEN, ask, exists, free_port
+from tests.integration.watched import BINARY, MIB, NOBODY, TOKEN, ask, exists
+from tests.ports import free_port
 
 
 def test_a_cold_server_is_another_process_and_its_files_are_not_in_memory(container, tmp_path):

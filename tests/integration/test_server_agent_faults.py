@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from storebench.servers.agent import AgentRefused, AgentUnreachable
-from tests.integration.watched import ask, exists, free_port, runs
+from tests.integration.watched import ask, exists, runs
+from tests.ports import free_port
 
 
 def state(pid):

@@ -9,7 +9,8 @@ import pytest
 from storebench.attempt.cgroup import Cgroup
 from storebench.attempt.usage import boot_id
 from storebench.servers.agent import AgentRefused, Cpu
-from tests.integration.watched import MIB, V1, V2, free_port, runs, write
+from tests.integration.watched import MIB, V1, V2, runs, write
+from tests.ports import free_port
 
 
 @pytest.mark.parametrize("files", [V1, V2])

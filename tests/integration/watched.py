@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from storebench.servers.agent import Agent, AgentUnreachable
+from tests.ports import free_port
 
 HOME = Path(os.environ.get("STOREBENCH_HOME") or Path.home() / ".cache/storebench")
 BINARY = Path(os.environ.get("STOREBENCH_AGENT_BINARY") or HOME / "bin/storebench-agent")
@@ -45,12 +46,6 @@ V2 = {
 def agent_built():
     if not BINARY.exists():
         pytest.fail(f"{BINARY} is not built: run these tests with `make integration`")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def listens(server, port, seconds=60):

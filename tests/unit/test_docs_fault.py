@@ -15,6 +15,7 @@ from storebench.planning.faults import check_faults
 from storebench.planning.params import grid_of, run_values
 from storebench.servers.fault import Fault
 from storebench.study import studies
+from tests.ports import free_port
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/does-my-store-lose-writes.md").read_text()
 START_S = 20
@@ -24,10 +25,7 @@ START_S = 20
 def webhook(tmp_path):
     """Start the page's webhook with commands that write into a file. Yield its address and the file."""
     (text,) = re.findall(r"```python\n(# fault\.py\n.*?)```", PAGE, re.DOTALL)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = tmp_path / "log"
+    port, log = free_port(), tmp_path / "log"
     for command in set(re.findall(r'"(docker [^"]*)"', text)):
         text = text.replace(f'"{command}"', f'"echo {command} >> {log}"')
     text = text.replace('"10.244.0.1", 8000', f'"127.0.0.1", {port}').replace(

@@ -108,7 +108,7 @@ def test_a_killed_leader_leaves_no_upload(s3, pods):
 def test_a_part_that_s3_refuses_is_named_with_the_reason(s3, pods):
     running = pods(2, **{REFUSED: 1})
     code, _, output = all_of(running[0])
-    assert code == FAILED
+    assert code == FAILED, output
     assert "part 1 of 2 (pod pod-1, node node-1) failed (store_failed): S3 refused s3://b/" in output
     assert "SlowDown" in all_of(running[1])[2]
     assert s3.uploads() == [] and s3.keys() == []

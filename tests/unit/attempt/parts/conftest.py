@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from storebench.attempt.result import AttemptResult
-from tests.forks import ForkedPod, free_port
+from tests.forks import ForkedPod
+from tests.ports import free_port
 from tests.unit.attempt.parts import planted
 
 

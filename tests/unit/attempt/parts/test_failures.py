@@ -2,7 +2,7 @@
 
 import socket
 
-from tests.forks import free_port
+from tests.ports import free_port
 from tests.unit.attempt.parts.planted import MERGES
 
 WORKING = "phase: operation"  # what a part prints just before the common begin

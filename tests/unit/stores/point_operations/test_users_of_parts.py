@@ -1,7 +1,6 @@
 """Operations that two parts do together: two processes, each with its own load generators, which talk to each other as pods do."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from storebench.attempt.result import AttemptResult
 from storebench.attempt.spec import VARIABLE, AttemptSpec
 from storebench.attempt.termination import VARIABLE as MESSAGE
 from storebench.study.studies import find
+from tests.ports import free_port
 from tests.unit.stores.point_operations.conftest import LOAD, SEED, TOY
 
 PARTS, ROWS, MOST_S = 2, 300, 120
@@ -28,11 +28,6 @@ from storebench import stores
 stores.__path__.append(os.environ["TOYS"])
 raise SystemExit(run.main())
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 @pytest.fixture
