@@ -16,7 +16,7 @@ UNKNOWN_CORES = 2  # assumed cores of a server that does not report them: more r
 PER_CLIENT_CORE = 4  # requests that a core of the pod can build, send, and hold in memory
 WINDOW_ROWS, WINDOW_ROWS_PER_WORKER = 20_000, 1_000
 
-# A mongod limits an answer to 16 MB. FerretDB needs three times the CPU for answers of more than about 3,000 rows.
+# A mongod limits an answer to 16 MB. FerretDB's PostgreSQL needs up to three times the CPU for answers of more than about 3,000 rows (4 MB).
 ANSWER_ROWS = {"MongoDB": 100_000}
 CAUTIOUS_ANSWER_ROWS = 1_000
 
