@@ -233,7 +233,7 @@ def test_a_page_of_documentation_gets_short_tables(command, measured):
     assert medians[0] == "client,delta-spark,FerretDB (store mongodb),elasticsearch,null"
     assert len(medians) == 2 and medians[1].replace('"', "").startswith("reference,1.00 s (")
     shared = command(*seed, "--across", "store", "--format", "markdown").splitlines()[-1]
-    assert shared == "All cells with the axis have the same value: batch 10, executors 1."
+    assert shared == "Axes with one value: batch 10, executors 1."
     assert "executors 1" in command(*seed, "--across", "executors")
     assert "There are " in command(*seed, "--across", "nonesuch", code=2)
     assert "--across has no JSON" in command(*seed, "--across", "store", "--format", "json", code=2)

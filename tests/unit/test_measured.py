@@ -22,7 +22,7 @@ NUMBER = re.compile(
     r"-?\d[\d,]*(\.\d+)?( ?(%|s|ms|µs|ns|MiB|kB|MB|GB)| \(client\))?( to \d[\d.]*)?( \((n \d+|[\d.]+ to [^)]*)\))?"
 )
 # The paragraphs that a ranking prints below its table
-OF_RANKING = ("Not ranked: ", "All cells with the axis ")
+OF_RANKING = ("Not ranked: ", "Axes with one value: ")
 
 
 def blocks(page):

@@ -522,8 +522,20 @@ def test_medians_of_a_store_are_one_line_though_an_axis_applies_to_some_of_its_c
         "| --- | --- | --- | --- |",
         "| delta-spark | reference | 4.00 s | 2.00 s (1.98 to 2.02 s) |",
         "",
-        "All cells with the axis have the same value: executors 1.",
+        "Axes with one value: executors 1.",
     ]
+
+
+def test_lines_of_medians_are_in_the_order_of_the_best_medians_though_a_noisy_cell_shares_the_first_place():
+    noisy = [row(DELTA, value, n) for n, value in enumerate((1.0, 2.5, 9.0, 2.0, 9.0, 1.5), 1)]
+    measured = (*repeated(MONGODB, 2.0), *noisy, *repeated(ELASTIC, 2.2))
+    assert places(ranked(repeated(MONGODB, 2.0), noisy, repeated(ELASTIC, 2.2))) == [
+        (1, "mongodb"),
+        (1, "delta-rs"),
+        (3, "elasticsearch"),
+    ]
+    lines = medians_across("batch", *measured)
+    assert [line.split(" | ")[0] for line in lines[2:5]] == ["| mongodb", "| elasticsearch", "| delta-rs"]
 
 
 def test_a_cell_without_a_median_has_the_reason_and_a_cell_without_the_axis_its_own_column():

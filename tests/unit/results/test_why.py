@@ -7,6 +7,7 @@ from storebench.results.comparison.compare import compare, compare_values
 from storebench.results.comparison.sides import By
 from storebench.results.comparison.why import why
 from storebench.study.cell import Cell
+from tests.unit.results.test_implied import RECORD
 from tests.unit.results.test_sides import CELLS, Recorded, row
 
 REPEATS = range(1, 7)
@@ -100,6 +101,30 @@ def test_the_values_on_axes_differ_between_two_values_of_a_run():
     queries = Accompanied(attempts(2, run="a", cell=CELLS[1]), {})
     (one,) = why(queries, compare_values(queries, "a", By.of("batch=10,20"))).values()
     assert [difference.text for difference in one.differences] == ["batch: 10 -> 20"]
+
+
+def test_an_axis_that_does_not_apply_to_a_store_has_its_implied_value():
+    """Only the null store has the axis `pods`, whose implied value is 1."""
+
+    class Several(Accompanied):
+        def study(self, name):
+            return RECORD
+
+        def axes_of(self, keys):
+            return {key: RECORD.values_of(Cell.from_key(key)) for key in keys}
+
+    def differing(pods):
+        null = CELLS[0].replace("/rows", f"{pods}/rows")
+        other = CELLS[0].replace("null", "delta-rs")
+        rows = attempts(2, run="a", cell=other)
+        for one in rows[: len(REPEATS)]:
+            one["cell_key"] = null
+        queries = Several(rows, {})
+        (one,) = why(queries, compare(queries, null, other)).values()
+        return [difference.text for difference in one.differences]
+
+    assert differing(pods="") == ["store: null -> delta-rs"]
+    assert differing(pods="/pods=2") == ["store: null -> delta-rs", "pods: 2 -> 1"]
 
 
 def test_sides_that_are_the_same_ask_for_no_figures():

@@ -100,8 +100,8 @@ def as_markdown(ranking: Ranking) -> str:
 
 
 def print_medians(console: Console, ranking: Ranking, name: str, format_: str) -> None:
-    """Print the medians of all cells with a column for each value of `name`, then the values that all cells share. `format_`: table, csv or
-    markdown; csv has no line after the table.
+    """Print the medians of all cells with a column for each value of `name`, then the axes that have only one value. `format_`: table, csv
+    or markdown; csv has no line after the table.
     """
     headings, rows, shared = _across(ranking, name)
     if format_ == "table":
@@ -110,17 +110,20 @@ def print_medians(console: Console, ranking: Ranking, name: str, format_: str) -
         write = csv_text if format_ == "csv" else markdown
         console.file.write(write(headings, rows))
     if shared and format_ != "csv":
-        console.file.write(f"\nAll cells with the axis have the same value: {', '.join(shared)}.\n")
+        console.file.write(f"\nAxes with one value: {', '.join(shared)}.\n")
 
 
 def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]], list[str]]:
     """Return a table of medians with a column for each value of `name` (an axis, the store or the client): headings, lines, and the axes
     that are no columns, with their values. An axis is no column if all cells with the axis have the same value.
 
-    The table has all cells, also cells that are not ranked. Raises SpecError if no cell has a value of `name`.
+    The lines of ranked cells are in the order of their best medians. Cells that are not ranked follow. Raises SpecError if no cell has a
+    value of `name`.
     """
     why = {cell.measured.cell: ", ".join(one.reason for one in cell.reasons) for cell in ranking.excluded}
-    cells = [line.measured for line in ranking.lines] + [cell.measured for cell in ranking.excluded]
+    higher = ranking.metric.better == "higher"
+    ranked = sorted(ranking.lines, key=lambda line: line.summary.median, reverse=higher)
+    cells = [line.measured for line in ranked] + [cell.measured for cell in ranking.excluded]
     names, places = _places(cells, ranking.study)
     headings = [column.heading for column in names]
     if name not in headings:

@@ -97,12 +97,18 @@ def why(queries: Queries, comparison: Comparison) -> dict[Key, Why]:
 
 
 def _places(queries: Queries, cells: Iterable[tuple[str, str | None]]) -> dict[str, dict[str, str]]:
-    """Return store, client and values on axes of the cells of pairs with different cells, by the cell's key."""
+    """Return store, client and values on axes of the cells of pairs with different cells, by the cell's key. An axis that does not apply to
+    a cell has its implied value.
+    """
     keys = [key for pair in cells if len(set(pair)) > 1 for key in pair if key]
-    places = {}
-    for key, axes in (queries.axes_of(keys) if keys else {}).items():
+    places: dict[str, dict[str, str]] = {}
+    if not keys:
+        return places
+    studies = {name: queries.study(name) for name in {Cell.from_key(key).study for key in keys}}
+    for key, axes in queries.axes_of(keys).items():
         cell = Cell.from_key(key)
-        places[key] = {"store": cell.store, "client": cell.client, **axes}
+        implied = {axis.name: axis.implied for axis in studies[cell.study].axes if axis.implied}
+        places[key] = {"store": cell.store, "client": cell.client, **implied, **axes}
     return places
 
 
