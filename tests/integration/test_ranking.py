@@ -221,7 +221,7 @@ def test_a_page_of_documentation_gets_short_tables(command, measured):
     ranked = [line.strip("| ").split(" | ") for line in lines[2:5]]
     assert (
         lines[0]
-        == "| place | store | client | batch | executors | median | interval | n | relative to the best | verdict |"
+        == "| place | store | client | batch | executors | median | interval | n | relative to the best | verdict | guarantee |"
     )
     assert [(line[0], line[1]) for line in ranked] == [
         ("=1", "delta-spark"),

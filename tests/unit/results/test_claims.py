@@ -354,7 +354,7 @@ def test_chance_is_corrected_for_the_number_of_cases():
     (judged_one, *_) = judged(Recorded(some), next(c for c in claims if c.text == told[-1]), *others)
     assert judged_one.cases[0].verdict.interval.low == last
     assert judged_one.label == "cannot tell"
-    assert judged_one.reason == "too few rounds for 61 comparisons: chance alone does as much"
+    assert judged_one.reason == "too few rounds for 61 comparisons: chance alone can cause such a difference"
 
 
 def test_what_is_printed_names_claim_verdict_ratio_interval_n_and_run(capsys):

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from storebench.answers.rankings import ranking_answer
-from storebench.cli.output.ranking import print_medians, print_ranking, rows_of
+from storebench.cli.output.ranking import as_markdown, print_medians, print_ranking, rows_of
 from storebench.errors import SpecError
 from storebench.results.database.measurements import value_of
 from storebench.results.ranking.choice import ANY, Known, Question, choose
@@ -524,6 +524,14 @@ def test_medians_of_a_store_are_one_line_though_an_axis_applies_to_some_of_its_c
         "",
         "Axes with one value: executors 1.",
     ]
+
+
+def test_a_table_for_a_page_has_guarantees_and_says_once_what_is_unsound():
+    short = repeated(MONGODB, 2.0, not_judged="it took 3 ms")
+    found = ranked(*short, *repeated(ELASTIC, 4.0, client_bound=True), alike=False)
+    header, _, best, other = (line.strip("| ").split(" | ") for line in as_markdown(found).splitlines())
+    assert header[-3:] == ["verdict", "guarantee", "unsound"]
+    assert best[-2:] == ["disk", "6 of 6 not judged"] and other[-2:] == ["disk", "6 of 6 client-bound"]
 
 
 def test_lines_of_medians_are_in_the_order_of_the_best_medians_though_a_noisy_cell_shares_the_first_place():

@@ -13,8 +13,8 @@ from storebench.results.comparison.claims import Case, Judged
 
 # A test finds the tables of claims in the documentation by this column.
 CLAIM = "the original study said"
-HEADINGS = (CLAIM, "verdict", "case", "ratio of", "ratio", "interval", "means", "n", "run")
-SHORT_HEADINGS = (CLAIM, "verdict", "ratio of", "ratio", "interval", "means", "remarks")
+HEADINGS = (CLAIM, "verdict", "case", "ratio B / A", "ratio", "interval", "expected ratio", "n", "run")
+SHORT_HEADINGS = (CLAIM, "verdict", "ratio B / A", "ratio", "interval", "expected ratio", "remarks")
 NUMBERS, PROSE = {"ratio", "interval"}, {CLAIM, "case"}
 
 

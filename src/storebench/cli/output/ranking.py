@@ -16,7 +16,7 @@ from storebench.errors import unknown
 from storebench.results.comparison.compare import label_text
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured
-from storebench.results.ranking.rank import Against, Line, Ranking
+from storebench.results.ranking.rank import OF_BEST, Against, Line, Ranking
 from storebench.results.statistics.intervals import CONFIDENCE, Summary
 from storebench.results.statistics.verdicts import TEST
 from storebench.study.record import StudyRecord
@@ -77,7 +77,9 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def as_markdown(ranking: Ranking) -> str:
-    """Return the ranking as a Markdown table for a page: medians, intervals and verdicts, and a line about excluded cells."""
+    """Return the ranking as a Markdown table for a page: medians, intervals, verdicts, guarantees, what is unsound about the attempts, and a
+    line about excluded cells.
+    """
     names, places = _places([line.measured for line in ranking.lines], ranking.study)
     figures = _writer(ranking)
     headings = [
@@ -86,6 +88,8 @@ def as_markdown(ranking: Ranking) -> str:
         *FIGURE_HEADINGS,
         "relative to the best",
         "verdict",
+        GUARANTEE.heading,
+        "unsound",
     ]
     rows = [
         [
@@ -93,6 +97,8 @@ def as_markdown(ranking: Ranking) -> str:
             *place,
             *_figures(line.summary, line.measured, figures)[:3],
             *_compared(line.against, ranking)[:2],
+            line.measured.guarantee or NOTHING,
+            "; ".join(remark for remark in line.remarks if not remark.startswith(OF_BEST)) or NOTHING,
         ]
         for place, line in zip(places, ranking.lines, strict=True)
     ]

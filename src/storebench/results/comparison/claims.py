@@ -160,7 +160,10 @@ def _label(
         bounds = [bound for bound in (low, high) if verdict.interval.low <= bound <= verdict.interval.high]
         return CANNOT_TELL, f"the interval reaches across {' and '.join(f'{bound:g}' for bound in bounds)}"
     if p_adjusted > 1 - CONFIDENCE:
-        return CANNOT_TELL, f"too few {units} for {tested} comparisons: chance alone does as much"
+        return (
+            CANNOT_TELL,
+            f"too few {units} for {tested} comparisons: chance alone can cause such a difference",
+        )
     return (CONFIRMED if inside else REFUTED), None
 
 

@@ -41,6 +41,8 @@ from storebench.study.cell import Cell
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 
+OF_BEST = "of the best, "  # begins a remark about the best cell in the line of another cell
+
 
 @dataclass(frozen=True)
 class Against:
@@ -238,7 +240,7 @@ def _lines(
     remaining = list(candidates)
     of_best: dict[Cell, Against] = {}
     doubts = [text for best in candidates[:1] for text in unsound(best.rows) if text.endswith(NOT_JUDGED)]
-    against_best = [f"of the best, {text}" for text in doubts]
+    against_best = [f"{OF_BEST}{text}" for text in doubts]
     while remaining:
         first, *others = remaining
         verdicts = _Verdicts.of(first, others, margin)

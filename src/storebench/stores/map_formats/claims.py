@@ -12,7 +12,7 @@ STUDIED = {**COMPILED, "values": "random", "interface": "direct", "network": "un
 BY_VALUES = {**COMPILED, "interface": "direct", "network": "unlimited", "position": "end"}
 AT_END = {**STUDIED, "position": "end"}
 LIBRARIES = "the libraries are those for Go, the original's those for C++"
-DYNAMICPB = "dynamicpb is Go's: it says nothing of YTsaurus' dynamic Protobuf"
+DYNAMICPB = "the jobs use Go's dynamicpb, whose times do not apply to YTsaurus' dynamic Protobuf"
 MOST = "*most* is taken as five sixths of the cases"
 
 
@@ -146,7 +146,7 @@ CLAIMS = (
         both={**AT_END, "benchmark": BENCHMARKS},
         at_least=1.5,
         fewest=15,
-        note=f"*far* is taken as half the time again; {MOST}; {LIBRARIES}",
+        note=f"*far* is taken as at least 1.5 times the time; {MOST}; {LIBRARIES}",
     ),
     Claim(
         "Writing in Arrow is very inefficient",
@@ -155,11 +155,11 @@ CLAIMS = (
         {"store": ARROW},
         both={**AT_END, "benchmark": "write"},
         at_least=2,
-        elsewhere="the reason is a limit of YTsaurus' server, and no server takes these rows",
+        elsewhere="YTsaurus' server limited the original's writes, and this study has no server",
     ),
     Claim(
         "Arrow's jobs take 15 % less time on tables that are stored by columns",
-        elsewhere="how a table is stored is a server's, and no server has these tables",
+        elsewhere="a server decides the layout of a table, and this study has no server",
     ),
     Claim(
         "Where values repeat, Arrow's jobs are up to 8 to 9 times as fast",
@@ -192,7 +192,7 @@ CLAIMS = (
         {"network": "10mbit"},
         both={**COMPILED, "values": "random", "interface": "direct", "benchmark": "modify", "store": FORMATS},
         at_most=1.1,
-        note="*not the bottleneck* is taken as at most 10 % more time; the original's jobs need far more time for a byte",
+        note="*not the bottleneck* is taken as at most 10 % more time; the original's jobs took far longer for a byte, so the network limited them less",
     ),
     Claim(
         "A common interface makes jobs of each format 10 to 15 % slower",
