@@ -23,7 +23,7 @@ OF_REPEATS = ("repeats", "order_seed", "random_order", "skip_done", "precision_p
 @click.option("--study", default=default_study, help="The study to run; `storebench studies` lists them.")
 @click.option(
     "--preset",
-    help="A named set of the study's parameters. Default: the first preset, if no stores, clients or axes are given.",
+    help="A named set of the study's parameters. Default: the first preset, if no clients or axes are given.",
 )
 @click.option(
     "--dataset",
