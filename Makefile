@@ -64,7 +64,7 @@ help: ## Show this list
 #:     quick                                   each default store once, in batches of 1,000 and all at once
 #:     tour                                    every default store, client, batch and two executor counts, one change at a time
 #:     study                                   the original study
-#: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs no more:
+#: Free disk space for the first set-up; with less, make builds nothing and reports the missing space. A completed set-up needs 5 GB:
 #:   make run 12 GB, make test 22 GB, all stores of all studies 24 GB
 #: Variables of the environment, with their defaults:
 #:   STOREBENCH_HOME=~/.cache/storebench       the folder for all built programs and data; at most 60 characters

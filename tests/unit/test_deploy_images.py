@@ -14,6 +14,7 @@ from storebench.study import studies
 
 ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs/how-to/kubernetes.md"
+CLOUD = ROOT / "docs/how-to/cloud-cluster.md"
 COMPOSE = ROOT / "deploy/compose"
 SHIPPED = {name: images.of_study(studies.find(name)) for name in studies.names()}
 NEEDED = set().union(*SHIPPED.values())
@@ -53,10 +54,12 @@ def test_helms_values_name_each_image():
 
 
 def test_the_how_to_builds_each_image():
-    loops = re.findall(r"for name in airflow ([^;]*); do images/build", HOW_TO.read_text())
-    assert len(loops) == 2, "once to install, once to upgrade"
-    for loop in loops:
-        compare(f"{HOW_TO.name}, the loop with images/build", loop.split())
+    """kubernetes.md builds to install and to upgrade, and cloud-cluster.md creates a repository for each image."""
+    for page, command, count in ((HOW_TO, "images/build", 2), (CLOUD, "aws ecr create-repository", 1)):
+        loops = re.findall(rf"for name in airflow ([^;]*); do {command}", page.read_text())
+        assert len(loops) == count
+        for loop in loops:
+            compare(f"{page.name}, the loop with {command}", loop.split())
 
 
 @pytest.mark.parametrize("study", SHIPPED)
