@@ -104,7 +104,7 @@ def test_the_values_on_axes_differ_between_two_values_of_a_run():
 
 
 def test_an_axis_that_does_not_apply_to_a_store_has_its_implied_value():
-    """Only the null store has the axis `pods`, whose implied value is 1."""
+    """The store null has the axis `pods`, and delta-rs does not. The implied value is 1."""
 
     class Several(Accompanied):
         def study(self, name):

@@ -68,6 +68,6 @@ CLAIMS = (
     ),
     Claim(
         "From some point on Cassandra's writes get slower",
-        elsewhere="the claim is about the course of one run, and not about a ratio of two sides: the chart of operations in each second has this course",
+        elsewhere="the claim is about the course of one run, and not about a ratio of two sides: see the chart of operations in each second",
     ),
 )
