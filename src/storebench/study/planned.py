@@ -74,6 +74,7 @@ class PlannedStudy(Protocol):
     def operations_in(self, cell: Cell) -> tuple[Operation, ...]: ...
     def with_fillers(self, stores: Iterable[str]) -> tuple[str, ...]: ...
     def values_of(self, cell: Cell) -> dict[str, str]: ...
+    def values_everywhere(self, cell: Cell) -> dict[str, str]: ...
     def at(self, cell: Cell, name: str, value: str) -> Cell: ...
     def dataset_of(self, cell: Cell, values: Mapping[str, Any] | None = None) -> str | None: ...
     def least_s(self, store: str, operation: str, values: Mapping[str, str]) -> float: ...
@@ -114,8 +115,7 @@ class Planning:
         operations = self.operations_of(cell.store)
         if not any(operation.where for operation in operations):
             return operations
-        # an axis that does not apply to the store has its implied value
-        values = {axis.name: axis.implied for axis in self.axes if axis.implied} | self.values_of(cell)
+        values = self.values_everywhere(cell)
         return tuple(one for one in operations if one.exists_in(cell.store, cell.client, values))
 
     def with_fillers(self: PlannedStudy, stores: Iterable[str]) -> tuple[str, ...]:
@@ -133,6 +133,10 @@ class Planning:
             elif axis.implied and axis.means_something(cell.store, cell.client, values):
                 values[axis.name] = axis.implied
         return {**values, **named}  # the study may no longer have an axis of an old cell
+
+    def values_everywhere(self: PlannedStudy, cell: Cell) -> dict[str, str]:
+        """Return a cell's values by axis. An axis that does not apply has its implied value, or is absent without an implied value."""
+        return {axis.name: axis.implied for axis in self.axes if axis.implied} | self.values_of(cell)
 
     def at(self: PlannedStudy, cell: Cell, name: str, value: str) -> Cell:
         """Return the cell that differs from `cell` only in its value on the axis `name`."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from storebench.errors import SpecError
 from storebench.results.comparison.claim_cases import _is_about
 from storebench.results.comparison.deciding import conf_of
 from storebench.results.comparison.sides import By
@@ -75,3 +76,18 @@ def test_the_values_of_cells_are_read_with_the_record_of_their_study():
         OTHER.key: {"batch": "10"},
     }
     assert queries.read == [STUDY.name], "one look for all cells of a study"
+    assert queries.axes_of([TWO.key, OTHER.key], everywhere=True) == {
+        TWO.key: {"batch": "10", "pods": "2"},
+        OTHER.key: {"batch": "10", "pods": "1"},
+    }
+
+
+def test_a_study_without_a_readable_record_has_the_values_that_its_keys_name():
+    class Unreadable(Queries):
+        def __init__(self):
+            pass
+
+        def study(self, name):
+            raise SpecError("the record is of a later version")
+
+    assert Unreadable().axes_of([OTHER.key], everywhere=True) == {OTHER.key: {"batch": "10"}}

@@ -6,6 +6,7 @@ from storebench.cli.output.why import why_lines
 from storebench.results.comparison.compare import compare, compare_values
 from storebench.results.comparison.sides import By
 from storebench.results.comparison.why import why
+from storebench.results.database.queries import Queries
 from storebench.study.cell import Cell
 from tests.unit.results.test_implied import RECORD
 from tests.unit.results.test_sides import CELLS, Recorded, row
@@ -32,7 +33,7 @@ class Accompanied(Recorded):
     def profiled(self, keys):
         return []
 
-    def axes_of(self, keys):
+    def axes_of(self, keys, *, everywhere):
         return {key: dict(Cell.from_key(key).axes) for key in keys}
 
 
@@ -110,8 +111,7 @@ def test_an_axis_that_does_not_apply_to_a_store_has_its_implied_value():
         def study(self, name):
             return RECORD
 
-        def axes_of(self, keys):
-            return {key: RECORD.values_of(Cell.from_key(key)) for key in keys}
+        axes_of = Queries.axes_of
 
     def differing(pods):
         null = CELLS[0].replace("/rows", f"{pods}/rows")

@@ -16,7 +16,7 @@ from storebench.errors import unknown
 from storebench.results.comparison.compare import label_text
 from storebench.results.ranking.choice import ANY
 from storebench.results.ranking.exclusion import Measured
-from storebench.results.ranking.rank import OF_BEST, Against, Line, Ranking
+from storebench.results.ranking.rank import Against, Line, Ranking, in_order
 from storebench.results.statistics.intervals import CONFIDENCE, Summary
 from storebench.results.statistics.verdicts import TEST
 from storebench.study.record import StudyRecord
@@ -98,7 +98,7 @@ def as_markdown(ranking: Ranking) -> str:
             *_figures(line.summary, line.measured, figures)[:3],
             *_compared(line.against, ranking)[:2],
             line.measured.guarantee or NOTHING,
-            "; ".join(remark for remark in line.remarks if not remark.startswith(OF_BEST)) or NOTHING,
+            "; ".join(line.unsound) or NOTHING,
         ]
         for place, line in zip(places, ranking.lines, strict=True)
     ]
@@ -127,9 +127,8 @@ def _across(ranking: Ranking, name: str) -> tuple[list[str], list[list[str]], li
     value of `name`.
     """
     why = {cell.measured.cell: ", ".join(one.reason for one in cell.reasons) for cell in ranking.excluded}
-    higher = ranking.metric.better == "higher"
-    ranked = sorted(ranking.lines, key=lambda line: line.summary.median, reverse=higher)
-    cells = [line.measured for line in ranked] + [cell.measured for cell in ranking.excluded]
+    ranked = in_order((line.measured for line in ranking.lines), ranking.metric)
+    cells = ranked + [cell.measured for cell in ranking.excluded]
     names, places = _places(cells, ranking.study)
     headings = [column.heading for column in names]
     if name not in headings:

@@ -101,14 +101,10 @@ def _places(queries: Queries, cells: Iterable[tuple[str, str | None]]) -> dict[s
     a cell has its implied value.
     """
     keys = [key for pair in cells if len(set(pair)) > 1 for key in pair if key]
-    places: dict[str, dict[str, str]] = {}
-    if not keys:
-        return places
-    studies = {name: queries.study(name) for name in {Cell.from_key(key).study for key in keys}}
-    for key, axes in queries.axes_of(keys).items():
+    places = {}
+    for key, axes in (queries.axes_of(keys, everywhere=True) if keys else {}).items():
         cell = Cell.from_key(key)
-        implied = {axis.name: axis.implied for axis in studies[cell.study].axes if axis.implied}
-        places[key] = {"store": cell.store, "client": cell.client, **implied, **axes}
+        places[key] = {"store": cell.store, "client": cell.client, **axes}
     return places
 
 

@@ -155,10 +155,10 @@ class Measurements(Database):
             raise unknown("study", name, self.study_names())
         return StudyRecord.read(recorded[name], name)
 
-    def axes_of(self, keys: Iterable[str]) -> dict[str, dict[str, str]]:
+    def axes_of(self, keys: Iterable[str], *, everywhere: bool = False) -> dict[str, dict[str, str]]:
         """Return the values of cells on the axes that apply to them, by the cell's key (`Planning.values_of`).
 
-        A study without a readable record has the values that the keys name.
+        `everywhere`: also the implied values of axes that do not apply (`Planning.values_everywhere`). A study without a readable record has the values that the keys name.
         """
         studies: dict[str, StudyRecord | None] = {}
         axes = {}
@@ -169,7 +169,10 @@ class Measurements(Database):
                 with suppress(SpecError):
                     studies[cell.study] = self.study(cell.study)
             study = studies[cell.study]
-            axes[key] = study.values_of(cell) if study else dict(cell.axes)
+            if study is None:
+                axes[key] = dict(cell.axes)
+            else:
+                axes[key] = study.values_everywhere(cell) if everywhere else study.values_of(cell)
         return axes
 
     def study_names(self) -> list[str]:

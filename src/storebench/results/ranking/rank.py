@@ -41,8 +41,6 @@ from storebench.study.cell import Cell
 from storebench.study.model import Metric
 from storebench.study.record import StudyRecord
 
-OF_BEST = "of the best, "  # begins a remark about the best cell in the line of another cell
-
 
 @dataclass(frozen=True)
 class Against:
@@ -60,8 +58,8 @@ class Against:
 
 @dataclass(frozen=True)
 class Line:
-    """A ranked cell. `against`: None for the best cell. `differences`: how the cell differs from most cells. `remarks`: about unsound attempts
-    of the cell, and about attempts of the best cell that were not judged.
+    """A ranked cell. `against`: None for the best cell. `differences`: how the cell differs from most cells. `unsound`: about unsound attempts
+    of the cell. `unsound_best`: about attempts of the best cell that were not judged; empty for the best cell itself.
     """
 
     place: int
@@ -69,7 +67,13 @@ class Line:
     summary: Summary
     against: Against | None
     differences: Sequence[Exclusion]
-    remarks: Sequence[str]
+    unsound: Sequence[str]
+    unsound_best: Sequence[str]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return the remarks about attempts of the cell and of the best cell."""
+        return [*self.unsound, *(f"of the best, {text}" for text in self.unsound_best)]
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def rank(
     def ranks(measured: Measured) -> bool:
         return all(exclusion.reason in included for exclusion in exclusions[measured.cell])
 
-    ordered = _in_order(candidates, metric)
+    ordered = in_order(candidates, metric)
     # among equally frequent guarantees, the guarantee of the best cell comes first
     guarantees = [
         guarantee
@@ -225,7 +229,7 @@ def _included(question: Question, metric: Metric) -> frozenset[str]:
     return question.included | kept
 
 
-def _in_order(candidates: Iterable[Measured], metric: Metric) -> list[Measured]:
+def in_order(candidates: Iterable[Measured], metric: Metric) -> list[Measured]:
     """Return the cells with figures, the best median first."""
     sign = -1 if metric.better == "higher" else 1
     medians = [(sign * measured.summary.median, measured) for measured in candidates if measured.summary]
@@ -240,7 +244,6 @@ def _lines(
     remaining = list(candidates)
     of_best: dict[Cell, Against] = {}
     doubts = [text for best in candidates[:1] for text in unsound(best.rows) if text.endswith(NOT_JUDGED)]
-    against_best = [f"{OF_BEST}{text}" for text in doubts]
     while remaining:
         first, *others = remaining
         verdicts = _Verdicts.of(first, others, margin)
@@ -256,7 +259,8 @@ def _lines(
                 measured.summary,
                 against := of_best.get(measured.cell),
                 differences[measured.cell],
-                unsound(measured.rows) + partly(measured) + (against_best if against else []),
+                unsound(measured.rows) + partly(measured),
+                doubts if against else [],
             )
             for measured in [first, *(measured for measured in others if measured not in remaining)]
             if measured.summary
